@@ -6,6 +6,21 @@
 #define ENTRY(name) static void name(void **A, i64 from, i64 to)
 #define ROWS_AT_ONCE 32 /* whose sums go into a double together */
 
+INLINE vec_d fma_w(vec_d a, vec_d b, vec_d c) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  return (vec_d)__builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
+#elif defined(__FMA__) && !defined(__clang__)
+  return (vec_d)__builtin_ia32_vfmaddpd256(a, b, c);
+#elif defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#pragma clang fp contract(fast)
+  return a * b + c;
+#elif defined(__ARM_FEATURE_FMA)
+  vec_d r; for (int k = 0; k < VL / 2; k++) r[k] = __builtin_fma(a[k], b[k], c[k]); return r;
+#else
+  return a * b + c;
+#endif
+}
+
 INLINE float quick_tanh_f(float x) { /* e / (e + 2), where e is expm1(2 |x|): 2.5 ulp, tanh_f has 1.3 */
   const float y = fabsf(x), a = y > 10.0f ? 20.0f : 2.0f * y, t = a * 1.44269504f + 12582912.0f, k = t - 12582912.0f;
   float r = FMA_f(k, -0.693359375f, a); r = FMA_f(k, 2.12194440e-4f, r);
@@ -80,13 +95,43 @@ ENTRY(channels_norm_backward_##s) { const i64 M = N(0), C = N(1), L = N(2); \
     for (i64 n = 0; n < M; n++) { const i64 k = (n * C + c) * L; const T *g = P(T, 3) + k, *x = P(T, 4) + k; T *o = P(T, 0) + k; \
       IVDEP for (i64 j = 0; j < L; j++) o[j] = (g[j] - p - (x[j] - m) * q) * f; } } } \
 ENTRY(sum_rows_##s) { const i64 n = N(0); for (i64 i = from; i < to; i++) P(T, 0)[i] = (T)sum_##s(P(T, 1) + i * n, n); } \
-/* sums of blocks of N(0) of N(1) elements, as doubles */ \
-ENTRY(sum_blocks_##s) { const i64 n = N(0), all = N(1); \
-  for (i64 i = from; i < to; i++) P(double, 0)[i] = sum_##s(P(T, 1) + i * n, (i + 1) * n < all ? n : all - i * n); } \
 /* blocks of 256 columns of (m, n) */ \
 ENTRY(sum_columns_of_##s) { const i64 m = N(0), n = N(1); sum_columns_##s(P(T, 0), P(T, 1), m, n, n, from * 256, to * 256 < n ? to * 256 : n, 1); } \
 ENTRY(max_windows_##s) { max_pool_##s(P(T, 0), P(i64, 1), P(T, 2), N(0), N(1), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), from, to); } \
-ENTRY(windows_scatter_##s) { pool_back_##s(P(T, 0), P(T, 1), P(i64, 2), N(0), N(1), from, to); }
+ENTRY(windows_scatter_##s) { pool_back_##s(P(T, 0), P(T, 1), P(i64, 2), N(0), N(1), from, to); } \
+/* planes (H, W) in (OH, OW) parts, which may overlap by a row or a column */ \
+ENTRY(mean_parts_##s) { const i64 H = N(0), W = N(1), OH = N(2), OW = N(3); T *t = room(W * sizeof(T)); \
+  if (OH == 1 && OW == 1) { for (i64 p = from; p < to; p++) P(T, 0)[p] = (T)sum_##s(P(T, 1) + p * H * W, H * W) / (T)(H * W); return; } \
+  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) { const i64 y = i * H / OH, e = ((i + 1) * H + OH - 1) / OH; \
+    if (OW == 1) { P(T, 0)[p * OH + i] = (T)sum_##s(P(T, 1) + (p * H + y) * W, (e - y) * W) / (T)((e - y) * W); continue; } \
+    memcpy(t, P(T, 1) + (p * H + y) * W, W * sizeof(T)); \
+    for (i64 u = y + 1; u < e; u++) { const T *r = P(T, 1) + (p * H + u) * W; IVDEP for (i64 j = 0; j < W; j++) t[j] += r[j]; } \
+    for (i64 j = 0; j < OW; j++) { const i64 b = j * W / OW, f = ((j + 1) * W + OW - 1) / OW; T v = t[b]; \
+      if (f - b > 16) v = (T)sum_##s(t + b, f - b); else for (i64 k = b + 1; k < f; k++) v += t[k]; \
+      P(T, 0)[(p * OH + i) * OW + j] = v / (T)((e - y) * (f - b)); } } } \
+ENTRY(mean_parts_back_##s) { const i64 H = N(0), W = N(1), OH = N(2), OW = N(3); T *t = room(W * sizeof(T)); \
+  memset(P(T, 0) + from * H * W, 0, (to - from) * H * W * sizeof(T)); \
+  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) { const i64 y = i * H / OH, e = ((i + 1) * H + OH - 1) / OH; \
+    memset(t, 0, W * sizeof(T)); \
+    for (i64 j = 0; j < OW; j++) { const i64 b = j * W / OW, f = ((j + 1) * W + OW - 1) / OW; const T v = P(T, 1)[(p * OH + i) * OW + j] / (T)((e - y) * (f - b)); for (i64 k = b; k < f; k++) t[k] += v; } \
+    for (i64 u = y; u < e; u++) { T *r = P(T, 0) + (p * H + u) * W; IVDEP for (i64 j = 0; j < W; j++) r[j] += t[j]; } } } \
+/* rows of C channels of L elements, G rows to a sample: result, x, weight, bias, mean, inverse deviation, variance */ \
+ENTRY(groups_norm_##s) { const i64 C = N(0), L = N(1), G = N(2), n = C * L; const double eps = R(0); const T *w = P(T, 2), *b = P(T, 3); \
+  for (i64 i = from; i < to; i++) { const T *x = P(T, 1) + i * n; T *o = P(T, 0) + i * n; \
+    const T m = (T)(sum_##s(x, n) / n); const double v = squares_##s(x, n, m) / n; const T r = (T)(1.0 / sqrt(v + eps)); \
+    P(T, 4)[i] = m; P(T, 5)[i] = r; P(T, 6)[i] = (T)v; \
+    for (i64 c = 0; c < C; c++, x += L, o += L) { const T f = w ? w[i % G * C + c] : 1, d = b ? b[i % G * C + c] : -0.0; \
+      IVDEP for (i64 j = 0; j < L; j++) o[j] = (x[j] - m) * r * f + d; } } } \
+/* cotangents of x, g, x, weight, mean, inverse deviation; each channel's sums for weight and for bias (or none) */ \
+ENTRY(groups_norm_back_##s) { const i64 C = N(0), L = N(1), G = N(2), n = C * L; const T *w = P(T, 3); \
+  for (i64 i = from; i < to; i++) { const T m = P(T, 4)[i], r = P(T, 5)[i]; double a = 0, q = 0; \
+    for (i64 c = 0; c < C; c++) { const T *g = P(T, 1) + i * n + c * L, *x = P(T, 2) + i * n + c * L; const double all = sum_##s(g, L), d = dot_off_##s(g, x, L, m), f = w ? w[i % G * C + c] : 1; \
+      a += all * f; q += d * f; \
+      if (P(T, 6)) { P(T, 6)[i * C + c] = (T)(d * r); P(T, 7)[i * C + c] = (T)all; } } \
+    if (!P(T, 0)) continue; \
+    const T p = (T)(a / n), k = (T)(q * r * r / n); \
+    for (i64 c = 0; c < C; c++) { const T *g = P(T, 1) + i * n + c * L, *x = P(T, 2) + i * n + c * L, f = w ? w[i % G * C + c] : 1; T *o = P(T, 0) + i * n + c * L; \
+      IVDEP for (i64 j = 0; j < L; j++) o[j] = (g[j] * f - p - (x[j] - m) * k) * r; } } }
 ROW_ENTRIES(f, float) ROW_ENTRIES(d, double)
 
 /* --------------------------------------------------------------------------------------------- elementwise, broadcast */
@@ -119,79 +164,84 @@ ENTRY(spread) {
     ((part_t)(intptr_t)N(0))(B, 0, w); P(double, 0)[b] = sum_##s(r, w); } }
 SUM_OF(f, float) SUM_OF(d, double)
 
-/* -------------------------------------------------------------------------------------------------------- convolution */
-/* Sizes: a conv_t, samples, groups, the packed weights' numbers of a group, the padded image's. */
-#define SIZES 20
-#define PACKED N(SIZES + 2)
-#define PADDED N(SIZES + 3)
-ENTRY(conv_pack_weights) { const conv_t k = *(const conv_t *)A[0]; const i64 K = k.KD * k.KH * k.KW;
-  for (i64 g = from; g < to; g++) conv_pack(P(float, 0) + g * PACKED, P(float, 1) + g * k.O * k.C * K, k.C, k.O, K, (int)N(SIZES + 4)); }
-#define IMAGES(name, fixed) static __attribute__((noinline)) void name(void **A, i64 from, i64 to) { \
-  conv_t k = *(const conv_t *)A[0]; fixed \
-  const i64 G = N(SIZES + 1), x = k.C * k.D * k.H * k.W, o = k.O * k.OD * k.OH * k.OW; \
-  float *pad = room((PADDED + LANES * k.OD * k.OH * k.OW) * 4), *acc = pad + PADDED; \
-  for (i64 q = from; q < to; q++) \
-    conv_image(P(float, 0) + q * o, P(float, 1) + q * x, P(float, 2) + q % G * PACKED, P(float, 3) ? P(float, 3) + q % G * k.O : 0, k, pad, acc); }
-#define FLAT k.KD = 1; k.D = 1; k.OD = 1; k.PD = 0; k.SD = 1; k.DD = 1; k.DH = 1; k.DW = 1;
-#define SQUARE(n, s) FLAT k.KH = n; k.KW = n; k.SH = s; k.SW = s;
-IMAGES(images_any, ) IMAGES(images_1_1, FLAT k.SH = 1; k.SW = 1;) IMAGES(images_3_1, SQUARE(3, 1)) IMAGES(images_3_2, SQUARE(3, 2)) IMAGES(images_5_1, SQUARE(5, 1)) IMAGES(images_7_2, SQUARE(7, 2))
-INLINE int is_flat(const conv_t k) { return k.KD == 1 && k.D == 1 && k.OD == 1 && !k.PD && k.DH == 1 && k.DW == 1; }
-#define IS_SQUARE(n, s) (is_flat(k) && k.KH == n && k.KW == n && k.SH == s && k.SW == s)
-ENTRY(conv_images) { const conv_t k = *(const conv_t *)A[0];
-  (IS_SQUARE(3, 1) ? images_3_1 : IS_SQUARE(3, 2) ? images_3_2 : IS_SQUARE(5, 1) ? images_5_1 : IS_SQUARE(7, 2) ? images_7_2
-   : is_flat(k) && k.SH == 1 && k.SW == 1 ? images_1_1 : images_any)(A, from, to); }
-#define WEIGHTS(name, fixed) static __attribute__((noinline)) void name(void **A, i64 from, i64 to) { \
-  conv_t k = *(const conv_t *)A[0]; fixed \
-  const i64 M = N(SIZES), G = N(SIZES + 1), x = k.C * k.D * k.H * k.W, o = k.O * k.OD * k.OH * k.OW, each = k.O * k.C * k.KD * k.KH * k.KW, blocks = (k.O + LANES - 1) / LANES; \
-  float *pad = room((PADDED + LANES * k.OD * k.OH * k.OW) * 4), *gt = pad + PADDED; \
-  for (i64 q = from; q < to; q++) { const i64 g = q / blocks, b = q % blocks; \
-    conv_weight_blocks(P(float, 0) + g * each, P(float, 1) + g * x, P(float, 2) + g * o, M, G * x, G * o, k, pad, gt, b, b + 1); } }
-WEIGHTS(weights_any, ) WEIGHTS(weights_3_1, SQUARE(3, 1)) WEIGHTS(weights_3_2, SQUARE(3, 2)) WEIGHTS(weights_1_1, FLAT k.SH = 1; k.SW = 1;)
-ENTRY(conv_weights) { const conv_t k = *(const conv_t *)A[0];
-  (IS_SQUARE(3, 1) ? weights_3_1 : IS_SQUARE(3, 2) ? weights_3_2 : is_flat(k) && k.SH == 1 && k.SW == 1 ? weights_1_1 : weights_any)(A, from, to); }
-ENTRY(conv_lanes) { *P(i64, 0) = LANES; }
-
 /* ------------------------------------------------------------------------------------------------------ recurrent layers */
-/* Sizes: BLAS's product, steps, rows of a step's operands, states, batch. w, z, cell, factors (or none), cells (or none),
-   room for the gates: input, output, forget, candidate. The product of each step is by the packed weights (m, k) of
-   convolution, where batches fill its tiles: a third faster than BLAS on so few columns. */
-typedef struct { conv_t k; float *pack, *acc; } packed_f;
-INLINE int pack_f(packed_f *w, const float *a, i64 m, i64 k, i64 n) {
-  if (n < TILE || m < LANES) return 0;
-  const i64 rows = (m + LANES - 1) / LANES * LANES;
-  w->k = (conv_t){k, 1, 1, n, m, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, n};
-  w->pack = room((rows * k + LANES * n) * 4); w->acc = w->pack + rows * k;
-  conv_pack(w->pack, a, k, m, 1, 0);
-  return 1;
+/* c (m, n) = a (m, k) b (k, n), whose columns fill vectors; steps of a's rows and columns. Elsewhere the product is BLAS's,
+   which packs both: a third slower on so few columns. A column's digits do not depend on the others. */
+INLINE void narrow_tile(const int T, const int V, float *c, i64 n, const float *a, i64 row, i64 step, const float *b, i64 k) {
+  vec_f t[TILE][2];
+  for (int r = 0; r < T; r++) for (int l = 0; l < V; l++) t[r][l] = (vec_f){0};
+  for (i64 j = 0; j < k; j++, a += step, b += n) { const vec_f u = *(const vec_f *)b, v = *(const vec_f *)(b + (V - 1) * VL); const float *q = a; HIDE(q);
+    for (int r = 0; r < T; r++) { const vec_f z = q[r * row] - (vec_f){0}; t[r][0] = fma_v(z, u, t[r][0]); if (V == 2) t[r][1] = fma_v(z, v, t[r][1]); } }
+  for (int r = 0; r < T; r++) for (int l = 0; l < V; l++) *(vec_f *)(c + r * n + l * VL) = t[r][l];
 }
-static __attribute__((noinline)) void packed_product_f(const packed_f *w, const float *b, float *c) {
-  conv_t k = w->k; FLAT k.KH = 1; k.KW = 1; k.SH = 1; k.SW = 1; k.PH = 0; k.PW = 0; k.H = 1; k.OH = 1;
-  conv_image(c, b, w->pack, 0, k, 0, w->acc);
+#define NARROW(r) case r: if (r <= TILE && wide) narrow_tile(r <= TILE ? r : 1, 2, c + i * n + j, n, a + i * row, row, step, b + j, k); \
+  else if (r <= TILE) narrow_tile(r <= TILE ? r : 1, 1, c + i * n + j, n, a + i * row, row, step, b + j, k); break;
+static __attribute__((noinline)) void narrow_f(float *c, const float *a, i64 row, i64 step, const float *b, i64 m, i64 k, i64 n) {
+  const i64 tiles = (m + TILE - 1) / TILE;
+  for (i64 j = 0; j < n;) { if (j + VL > n) j = n - VL;
+    const int wide = j + LANES <= n; i64 i = 0;
+    for (i64 p = 0; p < tiles; p++) { const i64 T = m / tiles + (p < m % tiles);
+      switch (T) { NARROW(1) NARROW(2) NARROW(3) NARROW(4) NARROW(5) NARROW(6) NARROW(7) NARROW(8) NARROW(9) NARROW(10) NARROW(11) NARROW(12) NARROW(13) NARROW(14) }
+      i += T; }
+    j += wide ? LANES : VL; }
 }
-typedef struct { int none; } packed_d;
-INLINE int pack_d(packed_d *w, const double *a, i64 m, i64 k, i64 n) { return 0; }
-INLINE void packed_product_d(const packed_d *w, const double *b, double *c) {}
+typedef sgemm_t fgemm_t;
+INLINE void product_f(i64 gemm, float *c, const float *a, i64 row, const float *b, i64 m, i64 k, i64 n) {
+  if (n >= VL) narrow_f(c, a, row, 1, b, m, k, n); else ((sgemm_t)(intptr_t)gemm)(101, 111, 111, m, n, k, 1, a, row, b, n, 0, c, n);
+}
+INLINE void product_d(i64 gemm, double *c, const double *a, i64 row, const double *b, i64 m, i64 k, i64 n) {
+  ((dgemm_t)(intptr_t)gemm)(101, 111, 111, m, n, k, 1, a, row, b, n, 0, c, n);
+}
+/* Sizes: BLAS's product, steps, states, batch, then each layer's own. */
 #define STEPS(s, T) \
+/* rows of a step's operands; w, z, cell, factors (or none), cells (or none), room for the gates: input, output, forget, candidate */ \
 INLINE void lstm_gates_##s(const i64 m, const T *restrict g, T *restrict cell, T *restrict h, T *restrict r, const int keep) { \
   IVDEP for (i64 j = 0; j < m; j++) { const T i = sigmoid_##s(g[j]), o = sigmoid_##s(g[m + j]), f = sigmoid_##s(g[2 * m + j]), c = quick_tanh_##s(g[3 * m + j]); \
     const T p = i * c, old = f * cell[j], both = old + p, q = quick_tanh_##s(both), y = o * q; cell[j] = both; h[j] = y; \
     if (keep) { r[j] = (1 - i) * p; r[m + j] = (1 - o) * y; r[2 * m + j] = (1 - f) * old; r[3 * m + j] = i - c * p; r[4 * m + j] = o - q * y; r[5 * m + j] = f; } } } \
-ENTRY(lstm_steps_##s) { const s##gemm_t gemm = (s##gemm_t)(intptr_t)N(0); const i64 length = N(1), rows = N(2), n = N(3), b = N(4), m = n * b; \
-  T *z = P(T, 1), *g = P(T, 5); packed_##s w; const int packed = pack_##s(&w, P(T, 0), 4 * n, rows, b); \
+ENTRY(lstm_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4); T *z = P(T, 1), *g = P(T, 5); \
   for (i64 t = 0; t < length; t++, z += rows * b) { \
-    if (packed) packed_product_##s(&w, z, g); else gemm(101, 111, 111, 4 * n, b, rows, 1, P(T, 0), rows, z, b, 0, g, b); \
+    product_##s(N(0), g, P(T, 0), rows, z, 4 * n, rows, b); \
     if (P(T, 3)) lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, P(T, 3) + t * 6 * m, 1); \
     else lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, 0, 0); \
     if (P(T, 4)) memcpy(P(T, 4) + t * m, P(T, 2), m * sizeof(T)); } } \
-/* sizes: BLAS's product, steps, states, batch, whether the first state's is wanted. factors, turned weights, the cell's and \
-   the state's cotangents, those of the outputs (or none), the last first, the gates' */ \
-ENTRY(lstm_steps_back_##s) { const s##gemm_t gemm = (s##gemm_t)(intptr_t)N(0); const i64 length = N(1), n = N(2), b = N(3), m = n * b; \
-  T *dc = P(T, 2), *dh = dc + m; packed_##s w; const int packed = pack_##s(&w, P(T, 1), n, 4 * n, b); \
+/* whether the first state's is wanted; factors, turned weights, the cell's and the state's cotangents, those of the outputs \
+   (or none), the last first, the gates' */ \
+ENTRY(lstm_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b; T *dc = P(T, 2), *dh = dc + m; \
   for (i64 t = length - 1; t >= 0; t--) { const T *f = P(T, 0) + t * 6 * m, *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 4) + t * 4 * m; \
     if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
     IVDEP for (i64 j = 0; j < m; j++) { const T h = dh[j], c = dc[j] + h * f[4 * m + j]; \
       d[j] = f[j] * c; d[m + j] = f[m + j] * h; d[2 * m + j] = f[2 * m + j] * c; d[3 * m + j] = f[3 * m + j] * c; dc[j] = c * f[5 * m + j]; } \
     if (!t && !N(4)) break; \
-    if (packed) packed_product_##s(&w, d, dh); else gemm(101, 111, 111, n, b, 4 * n, 1, P(T, 1), 4 * n, d, b, 0, dh, b); } }
-typedef sgemm_t fgemm_t;
+    product_##s(N(0), dh, P(T, 1), 4 * n, d, n, 4 * n, b); } } \
+/* rows of a step's operands, whether the gates of all steps stay; the weights of reset and update, of the candidate's state \
+   and of its input, z, the gates: reset, update, the state's term, the candidate */ \
+ENTRY(gru_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4), inputs = rows - n - 1; T *z = P(T, 3), *g = P(T, 4); \
+  for (i64 t = 0; t < length; t++, z += rows * b, g += N(5) ? 4 * m : 0) { \
+    product_##s(N(0), g, P(T, 0), rows, z, 2 * n, rows, b); \
+    product_##s(N(0), g + 2 * m, P(T, 1), n + 1, z + inputs * b, n, n + 1, b); \
+    product_##s(N(0), g + 3 * m, P(T, 2), inputs + 1, z, n, inputs + 1, b); \
+    const T *before = z + (rows - n) * b; T *after = z + (2 * rows - n) * b; \
+    IVDEP for (i64 j = 0; j < m; j++) { const T r = sigmoid_##s(g[j]), u = sigmoid_##s(g[m + j]), c = quick_tanh_##s(g[3 * m + j] + r * g[2 * m + j]); \
+      g[j] = r; g[m + j] = u; g[3 * m + j] = c; after[j] = (before[j] - c) * u + c; } } } \
+/* rows of a step's operands; gates, z, turned weights, the state's cotangent, those of the outputs (or none), the last first, \
+   the gates', room for a state */ \
+ENTRY(gru_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4); T *dh = P(T, 3), *through = P(T, 6); \
+  for (i64 t = length - 1; t >= 0; t--) { const T *g = P(T, 0) + t * 4 * m, *h = P(T, 1) + ((t + 1) * rows - n) * b, *a = P(T, 4) ? P(T, 4) + (length - 1 - t) * m : 0; T *d = P(T, 5) + t * 4 * m; \
+    if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
+    IVDEP for (i64 j = 0; j < m; j++) { const T r = g[j], u = g[m + j], c = g[3 * m + j], e = dh[j], k = (1 - c * c) * (1 - u) * e; \
+      d[j] = (r - r * r) * g[2 * m + j] * k; d[m + j] = (u - u * u) * (h[j] - c) * e; d[2 * m + j] = r * k; d[3 * m + j] = k; through[j] = e * u; } \
+    product_##s(N(0), dh, P(T, 2), 3 * n, d, n, 3 * n, b); \
+    IVDEP for (i64 j = 0; j < m; j++) dh[j] += through[j]; } } \
+/* rows of a step's operands, whether tanh; w, z */ \
+ENTRY(rnn_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), rows = N(4); T *z = P(T, 1); \
+  for (i64 t = 0; t < length; t++, z += rows * b) { T *h = z + (2 * rows - n) * b; \
+    product_##s(N(0), h, P(T, 0), rows, z, n, rows, b); \
+    if (N(5)) { IVDEP for (i64 j = 0; j < n * b; j++) h[j] = quick_tanh_##s(h[j]); } else { IVDEP for (i64 j = 0; j < n * b; j++) h[j] = max_##s(h[j], 0); } } } \
+/* turned weights, slopes that become the states' own cotangents, the state's, those of the outputs (or none), the last first */ \
+ENTRY(rnn_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b; T *dh = P(T, 2); \
+  for (i64 t = length - 1; t >= 0; t--) { const T *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 1) + t * m; \
+    if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
+    IVDEP for (i64 j = 0; j < m; j++) d[j] *= dh[j]; \
+    product_##s(N(0), dh, P(T, 0), n, d, n, n, b); } }
 STEPS(f, float) STEPS(d, double)

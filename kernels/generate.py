@@ -2,13 +2,14 @@
 
 Elementwise operators reach large arrays as lists of NumPy calls (``_arrays/fused.py``). ``WORKS`` are run once, forward
 and backward, and each list that comes by is written as one loop, in the expressions of the C tier of ``torch.compile``.
-Rows, convolutions and pooling are the C tier's functions under ``entries.h``'s names. ``python generate.py DIR`` writes
+Rows, convolutions and pooling are the C tier's functions under the names of ``entries.h`` and the others. ``python generate.py DIR`` writes
 ``kernels.c``, which is compiled once for each width of vectors, and ``dispatch.c``, which chooses.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -209,19 +210,35 @@ def loop(text: str) -> str | None:
     return "\n".join([*numbers, *before, "  IVDEP\n  for (i64 i = from; i < to; i++) {", *lines, "  }"])
 
 
+# Functions and macros of convolution that have a form for doubles, and their words.
+OF_FLOATS = r"conv_(?:tile|some|pack|image|weight_blocks)|pad_image|weight_(?:tile|some)|add_(?:taps|columns)|lanes_of|\
+TILED|TILED_ROWS|LANES|IMAGES|WEIGHTS|(?:images|weights)_\w+"
+
+
+def doubled(text: str) -> str:
+    """Convolution's C for doubles, from that for floats."""
+    text = re.sub(rf"\b(?:{OF_FLOATS})\b", r"\g<0>_d", re.sub(r"^typedef.*\n", "", text, flags=re.M))
+    text = re.sub(r"(\w)_f\b", r"\1_d", text).replace("fma_v", "fma_w")
+    text = text.replace("vectors == 1 || vectors == 3 ? VL : LANES_d", "LANES_d")  # they have fewer forms
+    text = re.sub(r"\bfloat\b", "double", re.sub(r"\bVL\b", "(VL / 2)", text))
+    return re.sub(r"\* 4(?=\))", "* 8", text)
+
+
 def sources() -> dict[str, str]:
     """The two files."""
-    import re
     from importlib import resources
 
     from wengert._arrays.compiled_bodies import name_of
     from wengert._compile.c.cache import runtime
     from wengert._version import __version__
 
-    entries = (HERE / "entries.h").read_text(encoding="utf-8")
+    inner = resources.files("wengert._compile.c")
+    conv = inner.joinpath("runtime/2_conv.h").read_text(encoding="utf-8")
+    entries, places, own = ((HERE / f"{n}.h").read_text(encoding="utf-8") for n in ("entries", "places", "convolution"))
+    entries = "\n".join([entries, places, "#define FLOATS", own, "#undef FLOATS", doubled(conv), doubled(own)])
     bodies = {name_of(text): body for text in texts() if (body := loop(text)) is not None}
     bodies.update(steps())
-    names = [name for name in re.findall(r"^ENTRY\((\w+)\)", entries, re.M) if "##" not in name]
+    names = re.findall(r"^(?:ENTRY|PLACES_OF)\((?:\w+, )?(\w+)\)", entries, re.M)
     names += [f"{n}_{s}" for n in re.findall(r"ENTRY\((\w+?)_##s\)", entries) for s in "fd"]
     functions = [f"static void {name}(void **A, i64 from, i64 to) {{\n{body}\n}}" for name, body in bodies.items()]
     table = ",\n".join(f'  {{"{name}", {name}}}' for name in sorted({*names, *bodies}))
@@ -238,10 +255,10 @@ part_t FIND(const char *name) {{
   return 0;
 }}
 """
-    pool = resources.files("wengert._compile.c").joinpath("pool.c").read_text(encoding="utf-8")
+    pool = inner.joinpath("pool.c").read_text(encoding="utf-8")
     version = f'#define WENGERT_VERSION "{__version__}"'
     return {
-        "kernels.c": "\n".join(["#define LANES_OF(O) LANES", runtime(), entries, *functions, find]),
+        "kernels.c": "\n".join([runtime(), entries, *functions, find]),
         "dispatch.c": "\n".join([runtime(), version, pool, (HERE / "dispatch.c").read_text(encoding="utf-8")]),
     }
 

@@ -28,6 +28,13 @@ x.sum(0); x.logsumexp(1); F.softmax(x, 1); F.log_softmax(x, 1); F.layer_norm(x, 
 F.layer_norm(x, (x.shape[1],)); F.cross_entropy(x, t); F.cross_entropy(x, t, reduction="sum")
 F.cross_entropy(x, t, reduction="none"); F.batch_norm(x.view(40, 10, -1), None, None, row[:10], row[:10], True)
 F.nll_loss(F.log_softmax(x, 1), t); F.rms_norm(x, (x.shape[1],)); F.softmax(x.view(40, 10, -1), 2)
+F.group_norm(x.view(20, 20, -1), 5, row[:20], one + row[:20]); F.group_norm(x.view(20, 20, -1), 4)
+F.instance_norm(x.view(20, 20, -1), None, None, row[:20], None); x.cumsum(1); x.cumsum(0); x.T.cumsum(1)
+y.cumprod(1); F.avg_pool2d(x.view(4, 10, 100, 33), 2); F.avg_pool2d(x.view(4, 10, 100, 33), 3, 2, 1)
+F.avg_pool2d(x.view(4, 10, 100, 33), (30, 20), 7, (3, 2), True, False); F.avg_pool1d(x, 5, 3, 2)
+F.adaptive_avg_pool2d(x.view(4, 10, 100, 33), (7, 5)); F.adaptive_avg_pool2d(x.view(4, 10, 100, 33), 1)
+x.gather(1, at); x.gather(0, at); x.scatter_add(1, at, y); x.scatter_add(0, at, y); x.index_add(0, t, y)
+F.embedding(t.repeat(20), x); x.index_select(1, t.repeat(3) % 330); x.index_put((t % 7,), y, True)
 """
 CONVOLUTIONS = [  # x, weight, then stride, padding, dilation, groups
     ((4, 16, 30, 31), (32, 16, 3, 3), 1, 1, 1, 1),
@@ -40,6 +47,10 @@ CONVOLUTIONS = [  # x, weight, then stride, padding, dilation, groups
     ((2, 8, 10, 11, 12), (16, 8, 3, 3, 3), 1, 1, 1, 1),
     ((2, 8, 10, 11, 12), (16, 8, 2, 3, 2), (1, 2, 1), 0, 1, 1),
     ((16, 32, 16, 16), (64, 32, 1, 1), 2, 0, 1, 1),
+    ((4, 12, 30, 31), (12, 1, 3, 3), 1, 1, 1, 12),
+    ((4, 12, 30, 31), (24, 1, 5, 3), (2, 1), 1, (1, 2), 12),
+    ((4, 16, 30, 31), (3, 16, 3, 3), 1, 2, 2, 1),
+    ((4, 16, 30, 31), (40, 8, 4, 3), (3, 2), (2, 1), 1, 2),
 ]
 POOLS = [(2, 2, 0, 1), (3, 2, 1, 1), (3, 1, 1, 1), (2, 3, 0, 2), ((2, 3), (1, 2), (1, 0), 1)]
 OPTIMIZERS = """
@@ -85,13 +96,16 @@ def operands(dtype: str) -> dict[str, torch.Tensor]:
 def run_elementwise(out: Results, dtype: str) -> None:
     b = torch.from_numpy(np.random.RandomState(2).rand(400, 330) > 0.5)
     t = torch.from_numpy(np.random.RandomState(3).randint(0, 330, 400))
+    at = torch.from_numpy(np.random.RandomState(9).randint(0, 330, (400, 330)))
     for work in works(ELEMENTWISE + REDUCED):
         given = operands(dtype)
         if any(word in work for word in ("sqrt()", "log()", "log1p")):
             given["x"] = (given["x"].detach().abs() + 0.1).requires_grad_()
-        r = eval(work, {"torch": torch, "F": F, "b": b, "t": t, **given})
+        r = eval(work, {"torch": torch, "F": F, "b": b, "t": t, "at": at, **given})
         # what is added up: at most as many elements as there are, each about 1
-        size = None if work in works(ELEMENTWISE) else 400.0 if "sum" in work else 4.0
+        size = (
+            None if work in works(ELEMENTWISE) else 400.0 if "sum" in work or "_add" in work or "put" in work else 4.0
+        )
         out.add(f"{dtype} {work}", r, size)
         out.grads(f"{dtype} {work}", r, given, {"row": 400.0, "column": 330.0, "one": 1e5, "x": size, "y": size})
 
@@ -116,8 +130,9 @@ def run_special(out: Results) -> None:
 
 def run_windows(out: Results) -> None:
     random = np.random.RandomState(4)
-    for k, (xs, ws, *rest) in enumerate(CONVOLUTIONS):
-        x, w, b = (random.uniform(-1, 1, s).astype(np.float32) for s in (xs, ws, ws[0]))
+    for k, (xs, ws, *rest) in enumerate(CONVOLUTIONS * 2):
+        dtype = np.float32 if k < len(CONVOLUTIONS) else np.float64
+        x, w, b = (random.uniform(-1, 1, s).astype(dtype) for s in (xs, ws, ws[0]))
         conv = getattr(F, f"conv{len(xs) - 2}d")
         given = {name: torch.from_numpy(a).requires_grad_() for name, a in (("x", x), ("w", w), ("b", b))}
         r = conv(given["x"], given["w"], given["b"], *rest)
@@ -134,14 +149,17 @@ def run_windows(out: Results) -> None:
 
 
 def run_layers(out: Results) -> None:
-    for keywords in ({}, {"bidirectional": True}, {"num_layers": 2}):
+    more = [("RNN", {"nonlinearity": kind}) for kind in ("tanh", "relu")]
+    plain = [(kind, keywords) for kind in ("LSTM", "GRU") for keywords in ({}, {"bidirectional": True, "bias": False})]
+    for kind, keywords in [*plain, *more, ("LSTM", {"num_layers": 2})]:
         torch.manual_seed(0)
-        layer = torch.nn.LSTM(32, 64, **keywords)
-        x = torch.from_numpy(np.random.RandomState(6).uniform(-1, 1, (16, 32, 32)).astype(np.float32)).requires_grad_()
-        r, (_, c) = layer(x)
-        name = f"LSTM {keywords}"
+        layer = getattr(torch.nn, kind)(32, 64, **keywords)
+        x = torch.from_numpy(np.random.RandomState(6).uniform(-1, 1, (16, 35, 32)).astype(np.float32)).requires_grad_()
+        r, last = layer(x)
+        name = f"{kind} {keywords}"
         out.add(name, r, 4.0)
-        out.add(f"{name}, cells", c, 4.0)
+        for k, a in enumerate(last if kind == "LSTM" else (last,)):
+            out.add(f"{name}, last {k}", a, 4.0)
         out.grads(name, r, {"x": x, **dict(layer.named_parameters())}, dict.fromkeys(["x"], 100.0) | {
             k: 2000.0 for k, _ in layer.named_parameters()
         })  # fmt: skip

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .compiled import with_kernel
+
 _FEW = 128  # elements up to which add.at is faster than preparing the other's arguments
 _ELEMENTS = 2048  # the same for single elements, where the two differ less
 _COMPILED = frozenset("bBhHiIlLqQfd")  # element types of the compiled loops; complex numbers go as pairs
@@ -51,6 +53,11 @@ def add_rows(r: Any, at: Any, run: int, values: Any) -> None:
 
     The numbers are in range and not negative.
     """
+    _add_rows(values, r, at.reshape(-1), run)
+
+
+@with_kernel("compiled_places.add_rows", least=1 << 18)
+def _add_rows(values: Any, r: Any, at: Any, run: int) -> None:
     at, flat = at.reshape(-1), r.reshape(-1)
     values = np.ascontiguousarray(values).reshape(-1)
     if flat.dtype.kind == "c":

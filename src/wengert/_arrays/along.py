@@ -18,6 +18,7 @@ import numpy as np
 from .._base.registry import plain
 from . import intp
 from .accumulate import add_rows
+from .compiled import FEWEST, with_kernel
 from .library import in_lib
 from .threads import cut_parts, parallel_map, single_threaded
 
@@ -117,10 +118,13 @@ def read_along(x: Any, index: Any, dim: int) -> Any:
     """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
     if index.size < 2 * _BLOCK:
         return intp.take(x if x.ndim else np.asarray(x), along(x.shape, index, dim))
-    flat = x.reshape(-1)
     rows = rows_of(index, x.shape, dim)
-    if rows is not None:
-        return intp.take(x, rows, 0)
+    return _read_lines(index, x, dim) if rows is None else intp.take(x, rows, 0)
+
+
+@with_kernel("compiled_places.read_along")
+def _read_lines(index: Any, x: Any, dim: int) -> Any:
+    flat = x.reshape(-1)
     step, begins = _lines(x.shape, index.shape, dim)
     r = np.empty(index.shape, x.dtype)
     blocks = cut_parts(index.shape, _BLOCK)
@@ -173,9 +177,14 @@ def add_along(r: Any, index: Any, dim: int, values: Any) -> None:
         return
     rows = rows_of(index, r.shape, dim)
     if rows is None:
-        write_along(r, index, dim, values, _add)
+        _add_lines(index, r, dim, values)
     else:
         add_rows(r, rows, math.prod(r.shape[1:]), values)
+
+
+@with_kernel("compiled_places.add_along", least=FEWEST)
+def _add_lines(index: Any, r: Any, dim: int, values: Any) -> None:
+    write_along(r, index, dim, values, _add)
 
 
 def _add(flat: Any, at: Any, values: Any) -> None:

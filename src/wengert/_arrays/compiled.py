@@ -24,7 +24,7 @@ from .memory import address_of
 
 ABI = 1
 LEAST = 1 << 15  # elements from which kernels are asked for: a call takes some 3 us
-FEWEST = 1 << 13  # the same for work of many passes
+FEWEST = 1 << 12  # the same for work of many passes
 GRAIN = 1 << 15  # elements that are worth another thread
 SUFFIX: dict[Any, str] = {np.dtype(np.float32): "f", np.dtype(np.float64): "d"}  # at the end of functions' names in C
 
@@ -114,6 +114,9 @@ def dense(*arrays: Any) -> bool:
     )
 
 
+bounds: dict[str, int] = {}  # a kernel's name -> from how many elements it is asked for: tools/measure_kernels.py
+
+
 def with_kernel(name: str, operand: int = 0, least: int = LEAST) -> Any:
     """Decorator: ask ``MODULE.FUNCTION(kernels, *args)`` here first if an operand has so many elements.
 
@@ -121,11 +124,12 @@ def with_kernel(name: str, operand: int = 0, least: int = LEAST) -> Any:
     """
 
     module, _, function = name.partition(".")
+    bounds[name] = least
 
     def decorate(fn: Any) -> Any:
         @functools.wraps(fn)
         def either(*args: Any) -> Any:
-            if args[operand].size >= least and (found := kernels()) is not None:
+            if args[operand].size >= bounds[name] and (found := kernels()) is not None:
                 attempt = getattr(importlib.import_module(f"{__package__}.{module}"), function)
                 r = attempt(found, *args)
                 if r is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import GRAIN, Kernels, dense
+from .compiled import Kernels, dense
 
 _TOGETHER = 32  # rows whose sums go into a double together, ROWS_AT_ONCE in ``entries.h``
 
@@ -74,16 +74,27 @@ def _has_rows(x: Any, view: Any, dims: Any, along: Any) -> bool:
     )
 
 
+def _groups(x: Any, view: Any, dims: Any, along: Any) -> Any:
+    """The channels, their elements and the rows of a sample of a norm over rows with weights by channel."""
+    if dims != (1,) or len(view) != 2 or math.prod(along[1:]) != 1 or x.ndim < 2 or x.shape[1] != along[0]:
+        return None
+    if not x.size or view[0] % len(x) or along[0] % (groups := view[0] // len(x)):
+        return None
+    return along[0] // groups, math.prod(x.shape[2:]), groups
+
+
 def normalized(
     k: Kernels, x: Any, weight: Any, bias: Any, view: Any, dims: Any, eps: float, along: Any, stats: Any
 ) -> Any:
     """``norms._normalized``."""
-    if not _has_rows(x, view, dims, along) or not dense(x, weight, bias):
+    groups = None if _has_rows(x, view, dims, along) else _groups(x, view, dims, along)
+    if not (groups or _has_rows(x, view, dims, along)) or not dense(x, weight, bias):
         return None
     rows, n = view
     r = np.empty(x.shape, x.dtype)
     mean, scale, var = (np.empty((rows, 1), x.dtype) for _ in range(3))
-    k.call("rows_norm", x.dtype, rows, 4 * n, (n,), (eps,), r, x, weight, bias, mean, scale, var)
+    name = "groups_norm" if groups else "rows_norm"
+    k.call(name, x.dtype, rows, 4 * n, groups or (n,), (eps,), r, x, weight, bias, mean, scale, var)
     if stats is not None:
         stats[:] = [mean, scale, var]
     return r
@@ -93,7 +104,8 @@ def cotangents(
     k: Kernels, g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Any, along: Any, stats: Any
 ) -> Any:
     """``norms._cotangents``."""
-    if len(stats) != 3 or not _has_rows(x, view, dims, along):
+    groups = None if _has_rows(x, view, dims, along) else _groups(x, view, dims, along)
+    if len(stats) != 3 or not (groups or _has_rows(x, view, dims, along)):
         return None
     g = np.ascontiguousarray(g)
     mean, scale, _ = stats
@@ -102,6 +114,15 @@ def cotangents(
     rows, n = view
     blocks = -(-rows // _TOGETHER)
     gx = np.empty(x.shape, x.dtype) if needs[0] else None
+    if groups:
+        sums = np.empty((2, len(x), along[0]), x.dtype)
+        k.call("groups_norm_back", x.dtype, rows, 8 * n, groups, (), gx, g, x, weight, mean, scale, *sums)
+        both = np.add.reduce(sums, 1)
+        return (
+            gx,
+            both[0].reshape(weight.shape) if needs[1] else None,
+            both[1].reshape(bias_shape) if needs[2] else None,
+        )
     parts = np.empty((blocks, 2 * n), x.dtype) if needs[1] or needs[2] else None
     size = 8 * n * _TOGETHER
     k.call("rows_norm_backward", x.dtype, blocks, size, (n, rows), (), gx, g, x, weight, mean, scale, parts)
@@ -161,12 +182,3 @@ def column_sums(k: Kernels, x: Any) -> Any:
     r = np.empty(n, x.dtype)
     k.call("sum_columns_of", x.dtype, -(-n // 256), 256 * m, (m, n), (), r, x)
     return r
-
-
-def sum_of_all(k: Kernels, x: Any) -> Any:
-    """``threads._sum``."""
-    if not dense(x):
-        return None
-    parts = np.empty(-(-x.size // GRAIN))
-    k.call("sum_blocks", x.dtype, len(parts), GRAIN, (GRAIN, x.size), (), parts, x)
-    return x.dtype.type(np.add.reduce(parts))

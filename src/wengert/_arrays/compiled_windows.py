@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from .compiled import Kernels
+from .compiled import GRAIN, SUFFIX, Kernels
 
 Ints = tuple[int, ...]
-_FLOAT = np.dtype(np.float32)
 _FEW = 8  # outputs or channels below which vectors are mostly idle
-_LEAST = 1 << 20  # multiplications
+_LEAST = 1 << 18  # multiplications
 
 
 class _Sizes:
@@ -29,10 +29,11 @@ class _Sizes:
         self.packed = self.blocks * lanes * c * taps
         padded = c * math.prod([i + 2 * q for i, q in zip(size, p, strict=True)]) + 64
         self.work = c * o * taps * places
+        self.in_planes = min(c * taps, o) < _FEW
         inside = [
             (o - 1) * t + (k - 1) * e < i + 2 * q for i, k, o, t, q, e in zip(size, kernel, out, s, p, d, strict=True)
         ]
-        self.suits = all(inside) and self.work * n * g >= _LEAST and min(c * taps, o) >= _FEW and padded < 1 << 24
+        self.suits = all(inside) and self.work * n * g >= _LEAST and padded < 1 << 24 and min(self.work, *p, 0) >= 0
         self.sizes = (c, *size, o, *kernel, *p, *s, *d, *out, n, g, self.packed, padded)
 
 
@@ -44,25 +45,31 @@ _sizes = functools.lru_cache(512)(_Sizes)
 
 
 @functools.cache
-def _lanes(k: Kernels) -> int:
+def _lanes(k: Kernels, outputs: int, dtype: Any) -> int:
     """The outputs that a kernel computes at once."""
     lanes = np.zeros(1, np.int64)
-    k.run(k.find("conv_lanes") or 0, 1, 1, (), (), lanes)
+    k.call("conv_lanes", dtype, 1, 1, (outputs,), (), lanes)
     return int(lanes[0])
 
 
 def _images(k: Kernels, s: _Sizes, x: Any, weight: Any, bias: Any, shape: Ints, turned: bool) -> Any:
     n, g = s.sizes[20:22]
-    packed, r = np.empty(g * s.packed, _FLOAT), np.empty(shape, _FLOAT)
-    sizes = (*s.sizes, turned)
-    k.run(k.find("conv_pack_weights") or 0, g, 1, sizes, (), packed, np.ascontiguousarray(weight))
-    bias = None if bias is None else np.ascontiguousarray(bias)
-    k.run(k.find("conv_images") or 0, n * g, 1, sizes, (), r, np.ascontiguousarray(x), packed, bias)
+    dtype, sizes, r = x.dtype, (*s.sizes, turned), np.empty(shape, x.dtype)
+    x, weight, bias = (a if a is None else np.ascontiguousarray(a) for a in (x, weight, bias))
+    if s.in_planes:
+        k.call("conv_planes", dtype, n * g * s.sizes[4], s.work // s.sizes[4], sizes, (), r, x, weight, bias)
+        return r
+    packed = np.empty(g * s.packed, dtype)
+    k.call("conv_pack_weights", dtype, g, GRAIN, sizes, (), packed, weight)
+    k.call("conv_images", dtype, n * g, GRAIN, sizes, (), r, x, packed, bias)
     return r
 
 
-def _is_float(*arrays: Any) -> bool:
-    return all([a is None or (type(a) is np.ndarray and a.dtype is _FLOAT) for a in arrays])  # noqa: C419  faster so
+def _suit(*arrays: Any) -> bool:
+    """Whether arrays are of one real dtype that kernels have, and one has up to three dims of places."""
+    dtype = arrays[0].dtype
+    alike = [a is None or (type(a) is np.ndarray and a.dtype is dtype) for a in arrays]
+    return dtype in SUFFIX and 3 <= arrays[0].ndim <= 5 and all(alike)
 
 
 def _is_product(kernel: Ints, stride: Ints) -> bool:
@@ -75,14 +82,15 @@ def convolve(
 ) -> Any:
     """``products.convolve``."""
     kernel = weight.shape[2:]
-    if not _is_float(x, weight, bias) or not 3 <= x.ndim <= 5 or _is_product(kernel, stride):
+    if not _suit(x, weight, bias) or _is_product(kernel, stride):
         return None
     out = tuple(
         (i + 2 * p - d * (m - 1) - 1) // s + 1
         for i, m, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
     )
     o = len(weight) // groups
-    s = _sizes(_lanes(k), len(x), weight.shape[1], o, x.shape[2:], kernel, out, stride, padding, dilation, groups)
+    lanes = _lanes(k, o, x.dtype)
+    s = _sizes(lanes, len(x), weight.shape[1], o, x.shape[2:], kernel, out, stride, padding, dilation, groups)
     return _images(k, s, x, weight, bias, (len(x), len(weight), *out), False) if s.suits else None
 
 
@@ -90,30 +98,67 @@ def convolve_weight(
     k: Kernels, x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> Any:
     """``products.convolve_weight``."""
-    if not _is_float(x, g) or not 3 <= x.ndim <= 5 or _is_product(kernel, stride):
+    if not _suit(x, g) or _is_product(kernel, stride):
         return None
     c, o = x.shape[1] // groups, g.shape[1] // groups
-    s = _sizes(_lanes(k), len(x), c, o, x.shape[2:], kernel, g.shape[2:], stride, padding, dilation, groups)
+    lanes = _lanes(k, o, x.dtype)
+    s = _sizes(lanes, len(x), c, o, x.shape[2:], kernel, g.shape[2:], stride, padding, dilation, groups)
     if not s.suits:
         return None
-    r = np.empty((groups * o, c, *kernel), _FLOAT)
+    r = np.empty((groups * o, c, *kernel), x.dtype)
+    name, parts = ("conv_plane_weights", groups * o) if s.in_planes else ("conv_weights", groups * s.blocks)
     x, g = np.ascontiguousarray(x), np.ascontiguousarray(g)
-    k.run(k.find("conv_weights") or 0, groups * s.blocks, 1, (*s.sizes, 0), (), r, x, g)
+    k.call(name, x.dtype, parts, GRAIN, (*s.sizes, 0), (), r, x, g)
     return r
 
 
 def convolve_input(
     k: Kernels, g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> Any:
-    """``products.convolve_input`` with stride one: a convolution of the cotangent with turned weights."""
-    kernel = weight.shape[2:]
-    if math.prod(stride) != 1 or not _is_float(g, weight) or not 3 <= g.ndim <= 5 or math.prod(kernel) == 1:
+    """``products.convolve_input``: a convolution of the cotangent with turned weights.
+
+    With strides, places of the input that are the same number of places behind a window's take part in the same taps:
+    each such phase is a convolution of its own.
+    """
+    kernel, rank = weight.shape[2:], len(size)
+    if not _suit(g, weight) or _is_product(kernel, stride):
         return None
-    around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, kernel, padding, strict=True)])
-    if min(around) < 0:
+    if math.prod(stride) == 1:
+        around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, kernel, padding, strict=True)])
+        return _turned(k, g, weight, size, around, dilation, groups)
+    if math.prod(dilation) != 1 or weight.shape[1] < _FEW <= len(weight) // groups:
         return None
-    o, c = len(weight) // groups, weight.shape[1]
-    s = _sizes(_lanes(k), len(g), o, c, g.shape[2:], kernel, size, stride, around, dilation, groups)
+    r: Any = np.zeros((len(g), groups * weight.shape[1], *size), g.dtype)
+    for phase in itertools.product(*map(range, stride)):
+        taps: list[Any] = []
+        borders, out = [], []
+        for f, n, m, s, p, o in zip(phase, size, kernel, stride, padding, g.shape[2:], strict=True):
+            first, count = (f + p) % s, max(-(-(n - f) // s), 0)
+            taps.append(slice(first, None, s))
+            behind, ahead = len(range(first, m, s)) - 1 - (f + p) // s, (f + p) // s + count - o
+            borders.append((behind, ahead))
+            out.append(count)
+        some = weight[(..., *taps)]
+        if not some.size or not math.prod(out):
+            continue
+        inside = tuple(
+            [slice(max(-b, 0), max(n + min(e, 0), 0)) for (b, e), n in zip(borders, g.shape[2:], strict=True)]
+        )
+        given = g[(..., *inside)]
+        if any(e > 0 for both in borders for e in both):
+            given = np.pad(given, [(0, 0), (0, 0), *[(max(b, 0), max(e, 0)) for b, e in borders]])
+        part = _turned(k, given, some, tuple(out), (0,) * rank, (1,) * rank, groups)
+        if part is None:
+            return None
+        r[(..., *[slice(f, None, s) for f, s in zip(phase, stride, strict=True)])] = part
+    return r
+
+
+def _turned(k: Kernels, g: Any, weight: Any, size: Ints, around: Ints, dilation: Ints, groups: int) -> Any:
+    """The cotangent of an input of this size from windows one place apart."""
+    o, c, kernel = len(weight) // groups, weight.shape[1], weight.shape[2:]
+    one, lanes = (1,) * len(size), _lanes(k, c, g.dtype)
+    s = _sizes(lanes, len(g), o, c, g.shape[2:], kernel, size, one, around, dilation, groups)
     return _images(k, s, g, weight, None, (len(g), groups * c, *size), True) if s.suits else None
 
 
@@ -122,10 +167,13 @@ def _two(values: Ints, fill: int) -> Ints:
     return (fill,) * (2 - len(values)) + tuple(values)
 
 
+_SHORT = 24  # windows of a row below which NumPy's calls over all rows are faster
+
+
 def window_maxima(k: Kernels, x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
     """``pooling.window_maxima`` of signals and images."""
     rank = len(kernel)
-    if rank > 2 or x.dtype.char not in "fd" or not math.prod(out):
+    if rank > 2 or x.dtype.char not in "fd" or not math.prod(out) or out[-1] < _SHORT:
         return None
     size, lead = x.shape[x.ndim - rank :], x.shape[: x.ndim - rank]
     r, at = np.empty((*lead, *out), x.dtype), np.empty((*lead, *out), np.int64)
@@ -134,3 +182,27 @@ def window_maxima(k: Kernels, x: Any, kernel: Ints, stride: Ints, padding: Ints,
     planes, each = math.prod(lead), math.prod(out) * math.prod(kernel)
     k.call("max_windows", x.dtype, planes, each, sizes, (), r, at, np.ascontiguousarray(x))
     return r, at
+
+
+def scattered_in_rows(k: Kernels, g: Any, indices: Any, n: int) -> Any:
+    """``pooling.scattered_in_rows``, which adds where indices repeat."""
+    if g.dtype not in SUFFIX or indices.dtype != np.int64:
+        return None
+    r = np.empty((len(g), n), g.dtype)
+    sizes = (g.shape[1], n)
+    k.call("windows_scatter", g.dtype, len(g), n, sizes, (), r, np.ascontiguousarray(g), np.ascontiguousarray(indices))
+    return r
+
+
+def part_means(k: Kernels, x: Any, size: Ints, out: Ints, back: bool) -> Any:
+    """``pooling.part_means`` of signals and images."""
+    rank = len(size)
+    lead = x.shape[: x.ndim - rank]
+    if rank > 2 or type(x) is not np.ndarray or x.dtype not in SUFFIX or not math.prod(size) * math.prod(out):
+        return None
+    r = np.empty((*lead, *(size if back else out)), x.dtype)
+    sizes = (*_two(size, 1), *_two(out, 1))
+    each = math.prod(size) + math.prod(out)
+    name = "mean_parts_back" if back else "mean_parts"
+    k.call(name, x.dtype, math.prod(lead), each, sizes, (), r, np.ascontiguousarray(x))
+    return r

@@ -175,7 +175,7 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
-@with_kernel("compiled_rows.row_sums")
+@with_kernel("compiled_rows.row_sums", least=1 << 19)
 def _many_row_sums(x: Any) -> Any:
     """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]

@@ -10,7 +10,7 @@ import numpy as np
 from .._base.dtypes import FLOAT64
 from .._base.registry import plain
 from . import intp
-from .compiled import with_kernel
+from .compiled import FEWEST, with_kernel
 from .large import sum_of, sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts
@@ -70,7 +70,7 @@ def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
     return np.negative(losses, losses), p, None
 
 
-@with_kernel("compiled_rows.cross_entropies")
+@with_kernel("compiled_rows.cross_entropies", least=FEWEST)
 def cross_entropies(x: Any, t: Any, keep: bool) -> tuple[Any, Any, Any]:
     """The losses, the exponentials of each row times some factor (if ``keep``), and the rows' sums."""
     n = x.shape[1]
@@ -103,7 +103,7 @@ def total_loss(losses: Any, dtype: Any, reduction: int) -> Any:
     return dtype.type(total / n if reduction == MEAN else total)
 
 
-@with_kernel("compiled_rows.cross_entropy_slopes", 2)
+@with_kernel("compiled_rows.cross_entropy_slopes", 2, FEWEST)
 def cross_entropy_slopes(g: Any, t: Any, e: Any, sums: Any, dtype: Any, reduction: int, overwrite: bool) -> Any:
     """The cotangent of the logits: the probabilities, less one at the target, times the cotangent of each loss."""
     rows_, n = e.shape

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._base.registry import plain
 from . import norms_large, norms_small
-from .compiled import with_kernel
+from .compiled import FEWEST, with_kernel
 from .large import column_sums, row_products, row_sums
 from .library import in_lib
 from .threads import among_rows
@@ -117,7 +117,7 @@ def plain_normalized(
     return r.astype(input.dtype, copy=False)
 
 
-@with_kernel("compiled_rows.normalized")
+@with_kernel("compiled_rows.normalized", least=FEWEST)
 def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
     if input.dtype.itemsize > 2 and norms_large.suits(input, view, dims):
         r, *found = norms_large.forward(input, weight, bias, view, eps, along)
@@ -157,7 +157,7 @@ def norm_cotangents(
     return _cotangents(*given) if x.size < _MEDIUM else among_rows(view[-1], lambda: _cotangents(*given))
 
 
-@with_kernel("compiled_rows.cotangents", 1)
+@with_kernel("compiled_rows.cotangents", 1, FEWEST)
 def _cotangents(
     g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
 ) -> tuple[Any, Any, Any]:

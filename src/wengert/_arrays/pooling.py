@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import intp
-from .compiled import with_kernel
+from .compiled import FEWEST, with_kernel
 from .threads import parallel_map
 
 Ints = tuple[int, ...]
@@ -260,6 +260,7 @@ def adaptive_edges(n: int, out: int) -> list[tuple[int, int]]:
     return [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
 
 
+@with_kernel("compiled_windows.scattered_in_rows")
 def scattered_in_rows(g: Any, indices: Any, n: int) -> Any:
     """Rows of n zeros with each row's elements of g at different places, block by block."""
     r: Any = np.empty((len(g), n), g.dtype)
@@ -337,6 +338,12 @@ def means_of_few(count: int, *sizes: Any) -> tuple[Any, Any]:
     if plan.reach is not None:
         return None, plan.divisor
     return _few_of(count, size, kernel, stride, padding, (1,) * len(kernel), out)[0], plan.divisor
+
+
+@with_kernel("compiled_windows.part_means", least=FEWEST)
+def part_means(x: Any, size: Ints, out: Ints, back: bool) -> Any:
+    """The means of ``out`` parts, or (``back``) their transpose, where there is a kernel; ``None`` elsewhere."""
+    return None
 
 
 _SHORT = 16  # elements that are added one by one

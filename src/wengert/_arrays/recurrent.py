@@ -298,12 +298,23 @@ def gru_forward(
     n, dtype = w_hh.shape[1], input.dtype
     keep = tape is not None
     sums = _with_bias(w_ih[: 2 * n], None if b_ih is None else (b_ih + b_hh)[: 2 * n], w_hh[: 2 * n])
-    power, factor = _power_of_sigmoid(dtype)
-    sums *= factor
     from_input = _with_bias(w_ih[2 * n :], None if b_ih is None else b_ih[2 * n :], w_hh[2 * n :])[:, : inputs + 1]
     from_state = _with_bias(w_ih[2 * n :], None if b_ih is None else b_hh[2 * n :], w_hh[2 * n :])[:, inputs:]
     z = _inputs_and_states(input, h, reverse)
     gates = _for_each_step(length, keep, (4 * n, batch), dtype)
+    _gru_steps(sums, from_state, from_input, z, gates)
+    if keep:
+        tape[:] = [z, gates]
+    return _outputs(z, inputs, reverse, ends)
+
+
+@with_kernel("compiled_steps.gru_steps", 3, FEWEST)
+def _gru_steps(sums: Any, from_state: Any, from_input: Any, z: Any, gates: Any) -> Any:
+    """Fill in the states in ``z`` and the gates."""
+    n, batch, dtype = len(from_state), z.shape[2], z.dtype
+    inputs = z.shape[1] - n - 1
+    power, factor = _power_of_sigmoid(dtype)
+    sums *= factor
     part, one = np.empty((n, batch), dtype), np.ones((), dtype)
     dot, multiply, add, subtract, tanh = np.dot, np.multiply, np.add, np.subtract, np.tanh
     for x, sigmoids, reset, update, state, new, before, after in zip(
@@ -327,9 +338,6 @@ def gru_forward(
         subtract(before, new, after)
         multiply(after, update, after)
         add(after, new, after)
-    if keep:
-        tape[:] = [z, gates]
-    return _outputs(z, inputs, reverse, ends)
 
 
 @in_lib
@@ -340,7 +348,9 @@ def gru_cotangents(
     z, gates = tape
     length, n, batch = len(gates), gates.shape[1] // 4, gates.shape[2]
     inputs = w_ih.shape[1]
-    d, dh = _gru_gate_cotangents(g, w_hh, reverse, ends, gates, z[:-1, inputs + 1 :])
+    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse, ends)
+    d = np.empty_like(gates)
+    _gru_steps_back(gates, z, np.ascontiguousarray(w_hh.T), dh, given, d)
     flat = _side_by_side(d)
     del d
     dx = None
@@ -356,13 +366,14 @@ def gru_cotangents(
     return (dx, dh.T, *weights)
 
 
-def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, before: Any) -> tuple[Any, Any]:
-    """The cotangents of the gates' arguments at each step, and of the first state."""
-    length, n, batch = before.shape
+@with_kernel("compiled_steps.gru_steps_back", least=FEWEST)
+def _gru_steps_back(gates: Any, z: Any, back: Any, dh: Any, given: Any, d: Any) -> Any:
+    """Fill in the cotangents of the gates' arguments at each step, and of the first state."""
+    n = len(dh)
+    before = z[:-1, z.shape[1] - n :]
     one = np.ones((), gates.dtype)
     reset, update, state, new = (gates[:, k * n : (k + 1) * n] for k in range(4))
     # factors from the cotangents of the state and of the candidate to those before each gate
-    d = np.empty_like(gates)
     np.multiply(gates[:, : 2 * n], gates[:, : 2 * n], d[:, : 2 * n])
     np.subtract(gates[:, : 2 * n], d[:, : 2 * n], d[:, : 2 * n])
     d[:, :n] *= state
@@ -370,8 +381,6 @@ def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any
     d[:, 2 * n : 3 * n] = reset
     _one_minus_square(new, one, d[:, 3 * n :])
     d[:, 3 * n :] *= one - update
-    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse, ends)
-    back = np.ascontiguousarray(w_hh.T)
     through = np.empty_like(dh)
     dot, multiply, add = np.dot, np.multiply, np.add
     for arrived, into_state, dr, du, ds, dn, u in zip(
@@ -393,7 +402,6 @@ def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any
         multiply(dh, u, through)
         dot(back, into_state, dh)
         add(dh, through, dh)
-    return d, dh
 
 
 @in_lib
@@ -404,17 +412,23 @@ def rnn_forward(
     inputs = input.shape[2]
     w = _with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh)
     z = _inputs_and_states(input, h, reverse)
-    dot, tanh, maximum = np.dot, np.tanh, np.maximum
-    zero = np.zeros((), input.dtype)
-    for x, after in zip(z[:-1], z[1:, inputs + 1 :], strict=True):
-        dot(w, x, after)
-        if mode == "RNN_TANH":
-            tanh(after, after)
-        else:
-            maximum(after, zero, out=after)
+    _rnn_steps(z, w, mode == "RNN_TANH")
     if tape is not None:
         tape[:] = [z]
     return _outputs(z, inputs, reverse, ends)
+
+
+@with_kernel("compiled_steps.rnn_steps", least=FEWEST)
+def _rnn_steps(z: Any, w: Any, is_tanh: bool) -> Any:
+    """Fill in the states in ``z``."""
+    dot, tanh, maximum = np.dot, np.tanh, np.maximum
+    zero = np.zeros((), z.dtype)
+    for x, after in zip(z[:-1], z[1:, z.shape[1] - len(w) :], strict=True):
+        dot(w, x, after)
+        if is_tanh:
+            tanh(after, after)
+        else:
+            maximum(after, zero, out=after)
 
 
 @in_lib
@@ -431,14 +445,19 @@ def rnn_cotangents(
     else:
         d = (states > 0).astype(z.dtype)
     dh, given = _state_cotangents(g, length, (n, batch), z.dtype, reverse, ends)
-    back = np.ascontiguousarray(w_hh.T)
+    _rnn_steps_back(d, np.ascontiguousarray(w_hh.T), dh, given)
+    flat = _side_by_side(d)
+    dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
+    weights = _weight_cotangents(flat, z, inputs, biased, ends) if any(needs[2:]) else (None,) * 4
+    return (dx, dh.T, *weights)
+
+
+@with_kernel("compiled_steps.rnn_steps_back", least=FEWEST)
+def _rnn_steps_back(d: Any, back: Any, dh: Any, given: Any) -> Any:
+    """Multiply the slopes ``d`` by the states' cotangents; ``dh`` becomes that of the first state."""
     dot, multiply, add = np.dot, np.multiply, np.add
     for arrived, now in zip(given, d[::-1], strict=True):
         if arrived is not None:
             add(dh, arrived, dh)
         multiply(now, dh, now)
         dot(back, now, dh)
-    flat = _side_by_side(d)
-    dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
-    weights = _weight_cotangents(flat, z, inputs, biased, ends) if any(needs[2:]) else (None,) * 4
-    return (dx, dh.T, *weights)

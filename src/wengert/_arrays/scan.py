@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import plain
+from .compiled import FEWEST, with_kernel
 from .library import in_lib
 
 
@@ -27,6 +28,11 @@ ACCUMULATOR = _ScanAccumulators()
 
 
 def scanned(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
+    return _scanned(x, ufunc, dim, reverse)
+
+
+@with_kernel("compiled_places.running", least=FEWEST)
+def _scanned(x: Any, ufunc: Any, dim: int, reverse: bool) -> Any:
     wide = ACCUMULATOR[x.dtype]
     if reverse:
         x = _flipped(x, dim)

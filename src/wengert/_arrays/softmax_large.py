@@ -25,7 +25,7 @@ import numpy as np
 
 from .._base.dtypes import FLOAT32
 from . import intp
-from .compiled import with_kernel
+from .compiled import FEWEST, with_kernel
 from .kernels import has_vector_functions
 from .large import row_products, row_sums
 from .threads import LARGE, among_rows, rows
@@ -157,7 +157,7 @@ def log_softmax_backward(r: Any, g: Any, y: Any) -> None:
     np.subtract(g, r, r)
 
 
-@with_kernel("compiled_rows.filled", 1)
+@with_kernel("compiled_rows.filled", 1, FEWEST)
 def filled(kernel: Any, *arrays: Any) -> Any:
     """A new array whose rows a kernel fills from those of arrays of one shape and dtype, along the last dim."""
     first = arrays[0]
@@ -171,7 +171,7 @@ def filled(kernel: Any, *arrays: Any) -> Any:
     return r
 
 
-@with_kernel("compiled_rows.log_sum_exp")
+@with_kernel("compiled_rows.log_sum_exp", least=FEWEST)
 def log_sum_exp(x: Any) -> Any:
     """log(sum(exp(x))) along the last dim."""
     n = x.shape[-1]

@@ -48,7 +48,7 @@ from typing import Any
 import numpy as np
 
 from . import compiled
-from .compiled import LEAST, kernels, with_kernel
+from .compiled import LEAST, kernels
 from .fused import FusedBody, cost_of, fused_body_of
 
 LARGE = 1 << 18  # elements from which blocks pay
@@ -610,7 +610,6 @@ def _flat(x: Any) -> Any:
     return x.reshape(-1) if x.flags.c_contiguous else None
 
 
-@with_kernel("compiled_rows.sum_of_all")
 def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW

@@ -32,7 +32,7 @@ from . import by_table, columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .rows import SMALL_PRODUCT, ForwardRows, forward_suits, rows_of_filters
 
-_COMPILED = 2048  # elements from which kernels are asked for
+_COMPILED = 4096  # elements from which kernels are asked for
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _PER_MICROSECOND = 60_000  # multiplications, columns made and all
 _REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are used again

@@ -83,7 +83,7 @@ def _forward(ctx: Any, k: _Sizes, x: Place, w: Place, bias: Any, o: Place, flip:
     piece.add(f"  float *pad = room(({k.padded} + LANES * {k.places}) * 4), *acc = pad + {k.padded};")
     piece.add(
         f"  for (i64 q = from; q < to; q++) conv_image({c} + q * {n_out}, {a} + q * {n_in}, "
-        f"{b} + q % {k.groups} * {room}, {d}, {k.text}, pad, acc);"
+        f"{b} + q % {k.groups} * {room}, {d}, {k.text}, lanes_of({k.o}), pad, acc);"
     )
     return [*pieces, first, piece]
 
@@ -166,12 +166,12 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
     each = k.o * k.c * math.prod(k.kernel)
     for group in range(k.groups):
         piece = Piece(-1, 1)  # blocks of the vectors' width, which C knows
-        piece.total = f"({k.o} + LANES - 1) / LANES"  # type: ignore[assignment]
+        piece.total = f"({k.o} + lanes_of({k.o}) - 1) / lanes_of({k.o})"  # type: ignore[assignment]
         p, q, r = piece.pointer(a), piece.pointer(g), piece.pointer(o)
         piece.add(f"  float *pad = room(({k.padded} + LANES * {k.places}) * 4), *gt = pad + {k.padded};")
         piece.add(
             f"  conv_weight_blocks({r} + {group * each}, {p} + {group * n_in}, {q} + {group * n_out}, {k.n}, "
-            f"{k.groups * n_in}, {k.groups * n_out}, {k.text}, pad, gt, from, to);"
+            f"{k.groups * n_in}, {k.groups * n_out}, {k.text}, lanes_of({k.o}), pad, gt, from, to);"
         )
         pieces.append(piece)
     return pieces

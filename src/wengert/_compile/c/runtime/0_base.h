@@ -173,13 +173,34 @@ INLINE float gelu_f(float x) { return x * cdf_f(x); }
 INLINE double gelu_d(double x) { return x * cdf_d(x); }
 
 /* -------------------------------------------------------------------------------------------------------------- sums */
+/* The bits of a vector's last elements alone, from ``last + number of them``. */
+typedef int32_t bits_f __attribute__((vector_size(VL * 4), aligned(4), may_alias));
+typedef int64_t bits_d __attribute__((vector_size(VL * 4), aligned(8), may_alias));
+static const int32_t last_f[2 * VL] = {[VL ... 2 * VL - 1] = -1};
+static const int64_t last_d[VL] = {[VL / 2 ... VL - 1] = -1};
 /* Four accumulators over a block of at most 4096 numbers, blocks into a double. */
+typedef float f8_t __attribute__((vector_size(32), may_alias));
+typedef float f4_t __attribute__((vector_size(16), may_alias));
+typedef double d4_t __attribute__((vector_size(32), may_alias));
+typedef double d2_t __attribute__((vector_size(16), may_alias));
+#define HALVES(T, v) (((const T *)&v)[0] + ((const T *)&v)[1]) /* without a way through memory */
+#if VL == 16
+#define QUARTERS(T, U, v) const T h = HALVES(T, v); const U q = HALVES(U, h);
+#elif VL == 8
+#define QUARTERS(T, U, v) const U q = HALVES(U, v);
+#else
+#define QUARTERS(T, U, v) const vec_##T q = v;
+typedef vec_f vec_f8_t;
+typedef vec_d vec_d4_t;
+#endif
+INLINE float hsum_f(vec_f v) { QUARTERS(f8_t, f4_t, v) return (q[0] + q[2]) + (q[1] + q[3]); }
+INLINE double hsum_d(vec_d v) { QUARTERS(d4_t, d2_t, v) return q[0] + q[1]; }
 #define SUMS(s, T, n_) \
-  INLINE T hsum_##s(vec_##s v) { T t[n_]; memcpy(t, &v, sizeof(t)); for (int w = n_ / 2; w; w /= 2) for (int k = 0; k < w; k++) t[k] += t[k + w]; return t[0]; } \
   INLINE T vsum_##s(const T *x, i64 n) { \
     vec_##s a[4] = {{0}}; i64 j = 0; T t = 0; \
     for (; j + 4 * n_ <= n; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_); \
     for (; j + n_ <= n; j += n_) a[0] += *(const vec_##s *)(x + j); \
+    if (j < n && n >= n_) { a[1] += (vec_##s)(*(const bits_##s *)(x + n - n_) & *(const bits_##s *)(last_##s + n - j)); return hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } \
     for (; j < n; j++) t += x[j]; \
     return t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } \
   static __attribute__((noinline, unused)) double sum_##s(const T *x, i64 n) { \
@@ -210,12 +231,14 @@ INLINE double gelu_d(double x) { return x * cdf_d(x); }
       for (; j < e; j++) { const T h = g[j] * w[j]; u += h; v += h * (x[j] - m); } \
       t[0] += u + hsum_##s(p[0] + p[1]); t[1] += v + hsum_##s(q[0] + q[1]); } } \
   ROWS sum_columns_##s(T *o, const T *x, i64 m, i64 n, i64 row, i64 from, i64 to, T f) { /* columns from..to of (m, n): 32 rows into a double */ \
-    T part[256]; double all[256]; \
-    for (i64 j = from; j < to; j += 256) { const i64 w = j + 256 < to ? 256 : to - j; \
+    T part[1024]; double all[1024]; \
+    for (i64 j = from; j < to; j += 1024) { const i64 w = j + 1024 < to ? 1024 : to - j; \
       for (i64 k = 0; k < w; k++) all[k] = 0; \
       for (i64 i = 0; i < m; i += 32) { const i64 e = i + 32 < m ? i + 32 : m; \
         for (i64 k = 0; k < w; k++) part[k] = x[i * row + j + k]; \
-        for (i64 r = i + 1; r < e; r++) { const T *q = x + r * row + j; for (i64 k = 0; k < w; k++) part[k] += q[k]; } \
+        i64 r = i + 1; \
+        for (; r + 2 < e; r += 3) { const T *q = x + r * row + j; for (i64 k = 0; k < w; k++) part[k] = part[k] + q[k] + q[row + k] + q[2 * row + k]; } \
+        for (; r < e; r++) { const T *q = x + r * row + j; for (i64 k = 0; k < w; k++) part[k] += q[k]; } \
         for (i64 k = 0; k < w; k++) all[k] += part[k]; } \
       for (i64 k = 0; k < w; k++) o[j + k] = (T)(all[k] * f); } }
 SUMS(f, float, VL) SUMS(d, double, (VL / 2))
