@@ -23,8 +23,11 @@ ULPS = 4
 
 def run(program: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     given = {**os.environ, **environment}
+    if environment.get("WENGERT_EMULATED") == "":
+        del given["WENGERT_EMULATED"]
+    patience = 3000 if "WENGERT_EMULATED" in given else 250
     done = subprocess.run(
-        [sys.executable, *program], env=given, capture_output=True, text=True, timeout=250, check=False
+        [sys.executable, *program], env=given, capture_output=True, text=True, timeout=patience, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done
@@ -50,7 +53,7 @@ def results(tmp_path: Path, name: str, **environment: str) -> tuple[dict[str, np
 
 @pytest.fixture(scope="module")
 def numpys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    found, said = results(tmp_path_factory.mktemp("numpy"), "numpy", WENGERT_KERNELS="0")
+    found, said = results(tmp_path_factory.mktemp("numpy"), "numpy", WENGERT_KERNELS="0", WENGERT_EMULATED="")
     assert said == {"kernels": [], "variant": None}
     return found
 
@@ -90,7 +93,7 @@ def compare(ours: dict[str, np.ndarray], numpys: dict[str, np.ndarray]) -> None:
 @pytest.fixture(scope="module")
 def ours(installed: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     # An LSTM's products are BLAS's own, whose digits depend on its threads: one, here and in the run with two of ours.
-    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "WENGERT_EMULATED": ""}
     return results(tmp_path_factory.mktemp("ours"), "ours", **threads)
 
 
@@ -107,6 +110,14 @@ def test_kernels_give_numpys_values(ours: Any, numpys: dict[str, np.ndarray]) ->
 @pytest.mark.parametrize("variant", ["3", "2"])
 def test_narrower_vectors(installed: None, numpys: dict[str, np.ndarray], tmp_path: Path, variant: str) -> None:
     compare(results(tmp_path, "narrow", WENGERT_KERNELS_VARIANT=variant)[0], numpys)
+
+
+@pytest.mark.skipif("WENGERT_EMULATED" not in os.environ, reason="WENGERT_EMULATED names no compiler and emulator")
+def test_on_another_processor(numpys: dict[str, np.ndarray], tmp_path: Path) -> None:
+    found, said = results(tmp_path, "emulated", WENGERT_KERNELS="0")
+    assert said["variant"] == "emulated"
+    assert len(said["kernels"]) > 100
+    compare(found, numpys)
 
 
 def test_digits_do_not_depend_on_threads(ours: Any, tmp_path: Path) -> None:
