@@ -84,7 +84,6 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(products, "_PER_MICROSECOND", 1e-3)
             patch.setattr(products, "_FEW", 5)
             patch.setattr(few_places, "_MANY_BYTES", 2000)
-            patch.setattr(products, "SMALL_PRODUCT", 3000)
             patch.setattr(rows, "SMALL_PRODUCT", 3000)
             patch.setattr(products, "_WIDE", 10)
             patch.setattr(columns, "ROW", 10**9)

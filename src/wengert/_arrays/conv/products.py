@@ -7,12 +7,6 @@ reduction. Independent samples are done by Python's threads, with BLAS on one th
 A ``_Convolution`` holds everything that depends on sizes only and is made once for them. Those of some sizes used last
 keep their buffers and views too, because making them takes a tenth of the time. A small convolution goes ``by_table``.
 
-NOTE [ Narrow products ]
-    OpenBLAS copies both matrices into the order that its kernel needs. If one of them has few rows, the copies take as
-    long as the product. For products of up to a million multiplications OpenBLAS has a kernel without copies, so a
-    narrow product is cut into such products, along the places, in multiples of the width of vector registers; NumPy
-    does them in one call. This is a third to a half faster on x86 processors with AVX-512, and costs little elsewhere.
-
 Shapes: input ``(N, G C, *size)``, weight ``(G O, C, *kernel)``, output ``(N, G O, *out)`` with G groups of C input and
 O output channels.
 """
@@ -30,7 +24,7 @@ from ..blas import is_shared, over_samples, product, samples_parts
 from ..compiled import with_kernel
 from . import by_table, columns, few_places
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
-from .rows import SMALL_PRODUCT, ForwardRows, forward_suits, rows_of_filters
+from .rows import ForwardRows, forward_suits, rows_of_filters
 
 _COMPILED = 4096  # elements from which kernels are asked for
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
@@ -38,7 +32,6 @@ _PER_MICROSECOND = 60_000  # multiplications, columns made and all
 _REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are used again
 _WIDE = 64  # elements of a window from which the cotangents are brought into another order
 _ROWS = 24  # rows that a product should have
-_NARROW = 32  # NOTE [ Narrow products ]
 
 
 class _Convolution:
@@ -126,9 +119,9 @@ class _Convolution:
             del spare[2:]
         return found
 
-    def product(self, a: Any, b: Any, out: Any, multiply: Any = np.matmul) -> Any:
-        """``multiply(a, b, out)``, a step of the convolution; the product of a single sample is cut into parts."""
-        return product(a, b, out, multiply) if self.samples == 1 else multiply(a, b, out)
+    def product(self, a: Any, b: Any, out: Any) -> Any:
+        """``matmul(a, b, out)``, a step of the convolution; the product of a single sample is cut into parts."""
+        return product(a, b, out) if self.samples == 1 else np.matmul(a, b, out)
 
 
 _convolution = functools.lru_cache(512)(_Convolution)
@@ -214,35 +207,10 @@ def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
     x = x.reshape(c.samples, c.groups, w.shape[2], c.places)
 
     def work(mine: slice) -> None:
-        c.product(w, x[mine], y[mine], _narrow_product)
+        c.product(w, x[mine], y[mine])
 
     over_samples(work, c.samples, c.work)
     return y
-
-
-def _narrow_product(a: Any, b: Any, out: Any) -> None:
-    """Matrix products in which the first operand or the summed dimension may be narrow, NOTE [ Narrow products ]."""
-    filters, width = a.shape[-2:]
-    if width == 1:
-        np.multiply(a, b, out)
-        return
-    places = b.shape[-1]
-    if min(filters, width) <= _NARROW < places and filters > 1:
-        step = SMALL_PRODUCT // (filters * width) // 64 * 64
-        if width <= _NARROW:
-            step = max(step, 256)
-        if 0 < step < places:
-            whole = places // step * step
-            np.matmul(a[..., None, :, :], _parted(b[..., :whole], step), _parted(out[..., :whole], step))
-            if whole == places:
-                return
-            b, out = b[..., whole:], out[..., whole:]
-    np.matmul(a, b, out)
-
-
-def _parted(a: Any, step: int) -> Any:
-    """``(..., n, places)`` as ``(..., parts, n, step)``."""
-    return a.reshape(*a.shape[:-1], -1, step).swapaxes(-2, -3)
 
 
 # ---- in blocks
@@ -273,7 +241,7 @@ class _Forward:
                 result = into[:, :, :, rows]
                 if self.crop:
                     run, inside = self.buffers[number]
-                    self.c.product(filters, matrix, run[:n, :m], _narrow_product)
+                    self.c.product(filters, matrix, run[:n, :m])
                     if added is None:
                         np.copyto(result, inside[:n, :m])
                     else:
@@ -281,7 +249,7 @@ class _Forward:
                 else:
                     row = self.c.row
                     at = slice(rows.start * row, rows.stop * row)
-                    self.c.product(filters, matrix, into.reshape(n, m, self.c.filters, -1)[..., at], _narrow_product)
+                    self.c.product(filters, matrix, into.reshape(n, m, self.c.filters, -1)[..., at])
                     if added is not None:
                         result += added[part[1]]
 
@@ -413,7 +381,7 @@ class _ToInput:
             np.copyto(inside[:n, :m], given[:, :, :, rows])
             for c in range(0, self.c.channels, some):
                 filters = w[:, c * elements : (c + some) * elements]
-                self.c.product(filters, run[:n, :m], matrix[:n, :m, : filters.shape[1]], _narrow_product)
+                self.c.product(filters, run[:n, :m], matrix[:n, :m, : filters.shape[1]])
                 for image, view in zip(flat[:, :, :, c : c + some, at], shifted, strict=True):
                     if len(self.blocks) == 1:
                         np.add.reduce(view[:n, :m, : image.shape[2]], self.axes, self.c.dtype, image)
@@ -465,7 +433,7 @@ class _ToInputPlaces:
             image.fill(0)
             for rows, buffer in zip(self.cut.rows, self.buffers, strict=True):
                 matrix = buffer[:n, :m]
-                c.product(filters, given[:, :, :, rows].reshape(n, m, c.filters, -1), matrix, _narrow_product)
+                c.product(filters, given[:, :, :, rows].reshape(n, m, c.filters, -1), matrix)
                 matrix = matrix.reshape(n, m, c.channels, *c.kernel, -1, *c.out[1:])
                 columns.scatter_windows(image, matrix, c.stride, c.dilation, rows.start)
             r[part] = image[self.inside]

@@ -5,7 +5,7 @@ the window's first dimension, ``kh`` long, need not be repeated: with images as 
 columns of one row of places are ``kh`` consecutive rows, a matrix without a copy, and there is a product for each row.
 
 For windows of 3x3 this copies a third as much. No place is computed that does not exist, and results are written where
-they belong. OpenBLAS does the smaller products without copying (``products``, NOTE [ Narrow products ]).
+they belong. OpenBLAS has a kernel without copies for products of up to a million multiplications.
 """
 
 from __future__ import annotations
