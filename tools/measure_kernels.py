@@ -3,6 +3,8 @@
 Each work runs with kernels and without them in turns, on one thread, and the least CPU time of many rounds counts. The
 table has the ratio of the two by the number of elements, and the bound in the source: ``LEAST`` or ``FEWEST`` of
 ``_arrays/compiled.py``, or what ``with_kernel`` was given. Below its bound no kernel is asked for: here all are 1.
+
+With ``--works NAME ...`` (none: all) the works of ``benchmarks`` run so, in turns with PyTorch: the ratios to it.
 """
 
 from __future__ import annotations
@@ -79,8 +81,49 @@ def ratio(work: Callable[[], Any], rounds: int = 15) -> float:
     return best[True] / best[False]
 
 
+def beside_torch(only: list[str]) -> None:
+    """Print the ratios of the benchmarks' medium and large works to PyTorch, without kernels and with them."""
+    import math
+    from pathlib import Path
+
+    import torch as theirs
+
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from benchmarks.libs.torch_api import Torch, Wengert
+    from benchmarks.works import works as all_works
+
+    theirs.set_num_threads(1)
+    for module in [m for name, m in list(sys.modules.items()) if name.startswith("wengert")]:
+        if getattr(vars(module).get("kernels"), "__name__", "") == "kernels":
+            module.kernels = compiled.kernels  # type: ignore[attr-defined]
+    sides, logs = (Torch(), Wengert()), []
+    for work in all_works(False):
+        if work.group not in ("medium", "large") or work.method == "loader":
+            continue
+        if only and not any(word in work.name for word in only):
+            continue
+        torchs, ours = (getattr(side, work.method)(**work.arguments).call for side in sides)
+        best = dict.fromkeys(("torch", "numpy", "kernels"), float("inf"))
+        end = process_time() + 1.2
+        while process_time() < end:
+            for name in best:
+                ON[0], call = name == "kernels", torchs if name == "torch" else ours
+                for _ in range(3):  # the first of a turn finds other arrays in the caches
+                    begin = process_time()
+                    call()
+                    best[name] = min(best[name], process_time() - begin)
+        ratios = [best[name] / best["torch"] for name in ("numpy", "kernels")]
+        logs.append([math.log(r) for r in ratios])
+        print(f"| {work.name} | {ratios[0]:.2f} | {ratios[1]:.2f} |", flush=True)
+    means = [math.exp(sum(column) / len(logs)) for column in zip(*logs, strict=True)]
+    print(f"| geometric mean of {len(logs)} works | {means[0]:.2f} | {means[1]:.2f} |")
+
+
 def main() -> None:
     """Print the table."""
+    if sys.argv[1:2] == ["--works"]:
+        beside_torch(sys.argv[2:])
+        return
     only, given = sys.argv[1:], {}
     print(f"{'elements':16}" + "".join(f"{n:>8}" for n in SIZES) + "   bound")
     for name, (kernel, _) in works(SIZES[0]).items():
