@@ -116,6 +116,14 @@ REFUSED = {
     "torch.tensor([3., range(3), 2.])": "TypeError: must be real number, not range",
     "torch.tensor([True, torch.arange(3)])": "TypeError: only integer tensors of a single element can be converted to "
     "an index",
+    "torch.addmm(torch.ones(2, 2) > 0, torch.ones(2, 2), torch.ones(2, 2))": "RuntimeError: self and mat2 must have "
+    "the same dtype, but got Bool and Float",
+    "torch.futures.Future().then(3)": "TypeError: then(): incompatible function arguments",
+    "torch.nn.init.calculate_gain({})": "ValueError: Unsupported nonlinearity {}",
+    "torch.distributions.CorrCholeskyTransform()(3)": "TypeError: tanh(): argument 'input' (position 1) must be "
+    "Tensor, not int",
+    "torch.nn.UninitializedParameter().materialize(torch.float32)": "TypeError: empty(): argument 'size' (position 1) "
+    "must be tuple of ints, not torch.dtype",
     "torch.tensor([[1.], 'a'])": "TypeError: new(): invalid data type 'str'",
 }
 

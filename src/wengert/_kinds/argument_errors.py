@@ -25,7 +25,7 @@ from .._tape.tensor import Tensor
 _BINDING = re.compile(
     r"required (positional|keyword-only) argument|unexpected keyword|positional arguments? but|multiple values"
 )
-_OF_TENSORS = re.compile(r"has no attribute '_(payload|node|box)'")  # what only a tensor has was asked of something else
+_OF_TENSORS = re.compile(r"has no attribute '_(payload|node|box)'")  # asked of something else than a tensor
 _BROADCAST = re.compile(r"broadcast|same shape|could not be broadcast")
 
 
