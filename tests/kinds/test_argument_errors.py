@@ -119,6 +119,7 @@ REFUSED = {
     "torch.addmm(torch.ones(2, 2) > 0, torch.ones(2, 2), torch.ones(2, 2))": "RuntimeError: self and mat2 must have "
     "the same dtype, but got Bool and Float",
     "torch.futures.Future().then(3)": "TypeError: then(): incompatible function arguments",
+    "torch.overrides.has_torch_function(3)": "TypeError: expected a sequence",
     "torch.nn.init.calculate_gain({})": "ValueError: Unsupported nonlinearity {}",
     "torch.distributions.CorrCholeskyTransform()(3)": "TypeError: tanh(): argument 'input' (position 1) must be "
     "Tensor, not int",

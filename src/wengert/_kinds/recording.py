@@ -53,7 +53,7 @@ try:
 except ARITHMETIC:
     t._payload = {r}silently(table[type(a)], a)
 except TypeError as error:
-    raise unsupported(info, input, input, error) from None
+    raise unsupported(info, input, error) from None
 """
 BINARY = """
 if out is not None:  #? out

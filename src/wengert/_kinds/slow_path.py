@@ -383,7 +383,7 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
         return result
     if error is not None:
         if isinstance(error, TypeError):
-            raise unsupported(info, x, y, error) from None
+            raise unsupported(info, x, error, y) from None
         if isinstance(y, Tensor):
             raise broadcast_error(x, y) from None
         raise error
@@ -434,11 +434,11 @@ def checked(info: Operator, x: Tensor, y: Any, dtype: Any) -> None:
         raise
 
 
-def unsupported(info: Operator, x: Tensor, y: Any, error: TypeError) -> Exception:
+def unsupported(info: Operator, x: Tensor, error: TypeError, y: Any = None) -> Exception:
     """The error to raise for a TypeError of an operator's body: PyTorch's error if the dtype is not supported."""
     kind = logical_dtype(x).kind
     if info.check is not None:
-        checked(info, x, y, logical_dtype(x))
+        checked(info, x, x if y is None else y, logical_dtype(x))
     group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
     return error if group in info.dtypes else not_implemented(info, x)
 
