@@ -23,12 +23,15 @@ from safe_programs import PROGRAMS
 from wengert._base.modes import slow_always, slow_if_recording
 
 
-def blocks() -> int:
+def blocks(cycles: bool = False) -> int:
     """How many blocks of memory are in use, without those that the interpreter keeps for the next tuple or list.
 
-    A full collection gives those back; everything alive is frozen before, so that it collects nothing.
+    A full collection gives those back; everything alive is frozen before, so that it collects nothing but ``cycles``.
     """
-    gc.freeze()
+    if cycles:
+        gc.unfreeze()
+    else:
+        gc.freeze()
     gc.collect()
     sys._clear_type_cache()  # it holds names that are looked up
     return sys.getallocatedblocks()
@@ -38,12 +41,10 @@ def grown(run: Callable[[], Any], rounds: int, tries: int, cycles: bool = False)
     """How many more blocks are in use after this many rounds, tried until there is nothing for each round."""
     found: list[int] = []
     while len(found) < tries and (not found or found[-1] >= rounds // 2):  # caches fill up; a leak goes on
-        before = blocks()
+        before = blocks(cycles)
         for _ in range(rounds):
             run()
-        if cycles:
-            gc.collect()
-        found.append(blocks() - before)
+        found.append(blocks(cycles) - before)
     return found
 
 
