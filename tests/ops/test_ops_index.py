@@ -529,6 +529,11 @@ def test_writes_to_expanded_tensors_are_advised_against() -> None:
         x.index_add_(0, W.tensor([0]), W.ones(1, 3))
 
 
+def test_writes_to_expanded_tensors_while_operators_are_watched() -> None:
+    with W.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t), pytest.warns(UserWarning, match="expanded"):
+        assert written(W, "list") == [2, 2, 2]
+
+
 def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:
     row = W.ones(3)
     row.expand(2, 3).detach()[0:1].mul_(2)

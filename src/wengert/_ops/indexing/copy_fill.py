@@ -13,7 +13,7 @@ from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
-from ..._base.modes import is_grad_enabled, slow_if_recording
+from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
@@ -149,7 +149,9 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
     """The memory of an expanded tensor for one of the operators that may write to it; else None."""
     a = self._payload
-    if type(a) is not np.ndarray or a.flags.writeable or not a.size or not unrecorded(self, fy):
+    if type(a) is not np.ndarray or a.flags.writeable or not a.size or inference_tensors:
+        return None
+    if is_grad_enabled() and (self._node is not None or fy is not None):
         return None
     if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)) or not owner_of(a).flags.writeable:
         return None
