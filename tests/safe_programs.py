@@ -64,6 +64,8 @@ PROGRAMS |= {
     "jacrev": lambda: _f.jacrev(T.sin)(_X),
     "jacfwd": lambda: _f.jacfwd(T.sin)(_X),
     "hessian": lambda: _f.hessian(cube)(_X),
+    "functionalize": lambda: _f.functionalize(lambda a: (a * 1).mul_(2).view(2, 2).add_(1))(_X),
+    "grad_of_functionalize": lambda: _f.grad(_f.functionalize(lambda a: (a * 1).sin_().sum()))(_X),
     "functional_jacobian": lambda: T.autograd.functional.jacobian(T.sin, _X),
     "functional_hvp": lambda: T.autograd.functional.hvp(cube, _X, _X),
 }
@@ -389,6 +391,49 @@ class Double(Function):
     @staticmethod
     def jvp(ctx: Any, t: T.Tensor) -> T.Tensor:
         return t * 2
+
+
+class Batched(Function):
+    @staticmethod
+    def forward(x: T.Tensor) -> T.Tensor:
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(output)
+        ctx.mark_non_differentiable()
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.saved_tensors[0]
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: T.Tensor) -> Any:
+        return Batched.apply(x), in_dims[0]
+
+
+class Written(Function):
+    @staticmethod
+    def forward(ctx: Any, x: T.Tensor) -> T.Tensor:
+        ctx.mark_dirty(x)
+        ctx.x = x.detach()
+        return x.mul_(2)
+
+    @staticmethod
+    @T.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 2
+
+
+@program
+def more_custom_functions() -> None:
+    x = leaf(3)
+    _f.vmap(Batched.apply)(_X.reshape(2, 2))
+    Batched.apply(x).sum().backward()
+    y = x * 1
+    Written.apply(y[:2])
+    y.sum().backward()
 
 
 @program

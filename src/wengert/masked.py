@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import linalg
-from ._base.dtypes import bool_, float32, int64
+from ._base.dtypes import bool_, float32, int64, type_name
 from ._base.dtypes import dtype as Dtype
 from ._base.errors import noted
 from ._base.limits import iinfo
@@ -85,6 +85,8 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """The dims in ascending order; all dims for ``None`` or ``()``."""
     if dim is None or dim == ():
         return tuple(range(ndim))
+    if not isinstance(dim, (int, tuple, list)):
+        raise TypeError(f"sum(): argument 'dim' must be tuple of ints, not {type_name(dim)}")
     found: list[int] = []
     for d in (dim,) if isinstance(dim, int) else dim:
         if d in found:

@@ -35,6 +35,7 @@ from ._ops.names.sparse import (
     to_dense,
     values,
 )
+from ._tape.error_text import expect_tensors
 from ._tape.tensor import Tensor, wrap
 from ._tensor_api.legacy_types import TYPES
 
@@ -49,6 +50,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
     The gradient of a sparse matrix is sparse: it has the elements that the matrix stores.
     """
+    expect_tensors("_sparse_mm", sparse=mat1, dense=mat2)
     if is_compressed(mat1) or is_compressed(mat2):
         from ._ops.names import compressed
 
@@ -83,6 +85,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
     tensor([[2.],
             [3.]])
     """
+    expect_tensors("_sparse_addmm", input=mat, mat1=mat1, mat2=mat2)
     if is_compressed(mat1) or is_compressed(mat2) or is_compressed(mat):
         return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)
     return beta * mat + alpha * mm(mat1, mat2)
@@ -98,6 +101,7 @@ def sampled_addmm(
     >>> torch.sparse.sampled_addmm(pattern, torch.ones(2, 3), torch.ones(3, 2)).values()
     tensor([4., 4.])
     """
+    expect_tensors("sparse_sampled_addmm", input=input, mat1=mat1, mat2=mat2)
     from ._ops.names.compressed import sampled_addmm as compute
 
     if out is not None:
@@ -121,6 +125,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     tensor([[1., 4.],
             [0., 2.]])
     """
+    expect_tensors("_spdiags", diagonals=diagonals, offsets=offsets)
     rows: Any = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals
     steps = np.atleast_1d(np.asarray(offsets._payload))
     sizes = tuple(int(n) for n in shape)
@@ -271,6 +276,7 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
     >>> torch.sparse.sum(torch.tensor([[0., 1.], [2., 3.]]).to_sparse(), 1).to_dense()
     tensor([1., 5.])
     """
+    expect_tensors("_sparse_sum", input=input)
     if dtype is not None:
         input = input.to(dtype)
     if not is_sparse(input):
@@ -289,11 +295,13 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     >>> torch.sparse.softmax(x, 1).values()
     tensor([1.0000, 0.5000, 0.5000])
     """
+    expect_tensors("_sparse_softmax", input=input)
     return _over_stored(input, dim, dtype, "softmax")
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The logarithm of ``softmax``."""
+    expect_tensors("_sparse_log_softmax", input=input)
     return _over_stored(input, dim, dtype, "log_softmax")
 
 

@@ -1,6 +1,7 @@
 """Calls that are wrong in one way each, made on PyTorch and on wengert: what they raise is compared.
 
-The right calls are the samples of PyTorch's operator database and, for public functions that it lacks, a few tensors.
+The right calls are the samples of PyTorch's operator database, a few tensors for public functions that it lacks, and
+the examples of the documentation (``example_calls``).
 A mutation changes one argument: another shape, dtype, layout or kind, None, a negative or huge number, NumPy's
 numbers; or it drops, adds or renames one. Three kinds of findings, the worst first:
 
@@ -28,7 +29,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from compare import example_calls
 from compare import op_db_cases as cases
+
+import wengert
 
 torch = cases.torch
 KINDS = ("inside", "class", "verdict", "sentence")
@@ -201,7 +205,7 @@ OPERATORS = {
     for op in cases.invocations.op_db
     if not cases.is_absent(op) and not NOT_CALLED.search(op.name.rpartition(".")[2]) and torch.float32 in op.dtypes
 }
-NAMES = sorted([*FUNCTIONS, *OPERATORS])
+NAMES = sorted([*FUNCTIONS, *OPERATORS])  # to them come ``example_calls.examples()``
 
 
 # ------------------------------------------------------------------------------------------------------------- one case
@@ -215,13 +219,14 @@ def _text(value: Any) -> str:
     return repr(value)[:60]
 
 
-def _run(side: cases.Side) -> Any:
+def _run(library: Any, call: Callable[[], Any]) -> Any:
+    """The error of a call, or None."""
     signal.setitimer(signal.ITIMER_REAL, 3)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            side.lib.manual_seed(0)
-            side.call()
+            library.manual_seed(0)
+            call()
         return None
     except Exception as error:  # noqa: BLE001  which one is what is compared
         return cases.Failure(error)
@@ -240,6 +245,10 @@ def _from_inside(failure: cases.Failure) -> bool:
 
 def judged(theirs: Any, mine: Any) -> str:
     """The kind of a finding, or ""."""
+    if theirs is not None and isinstance(theirs.error, NotImplementedError | MemoryError) and mine is None:
+        return ""  # wengert may have a kernel more, and does not take memory before it is used
+    if theirs is not None and ("alloc" in str(theirs.error) or "memory" in str(theirs.error)):
+        return ""
     if mine is not None and _from_inside(mine) and not (theirs is not None and _from_inside(theirs)):
         return "inside"
     if theirs is None or mine is None:
@@ -261,6 +270,9 @@ def _too_slow(*_: Any) -> None:
 
 def findings(name: str, seed: int, count: int) -> Iterator[dict[str, str]]:
     """``count`` mutated calls of one function: those that differ, and an entry with kind "" for each that does not."""
+    if name.startswith(">>> "):
+        yield from example_calls.findings(name, seed, count, torch, _run, judged)
+        return
     r = random.Random(f"{seed} {name}")
     calls = list(right_calls(name))
     for _ in range(count if calls else 0):
@@ -274,14 +286,10 @@ def findings(name: str, seed: int, count: int) -> Iterator[dict[str, str]]:
             if name in FUNCTIONS:
                 mine.fn = FUNCTIONS[name][1]
             theirs.args, theirs.kwargs = _copied(theirs.args), _copied(theirs.kwargs)
-            expected, got = _run(theirs), _run(mine)
+            expected, got = _run(torch, theirs.call), _run(wengert, mine.call)
         except (TooSlow, cases.Unsupported, cases.Absent):
             continue
         except Exception:  # noqa: BLE001  what cannot be copied is no case
-            continue
-        if expected is not None and isinstance(expected.error, NotImplementedError | MemoryError) and got is None:
-            continue  # wengert may have a kernel more, and does not take memory before it is used
-        if expected is not None and ("alloc" in str(expected.error) or "memory" in str(expected.error)):
             continue
         call = f"{name}({', '.join([*map(_text, args), *(f'{k}={_text(v)}' for k, v in kwargs.items())])})"
         yield {"kind": judged(expected, got), "name": name, "call": call, "torch": repr(expected)[:200],
@@ -341,7 +349,7 @@ def main() -> None:
     if args.child:
         child(args.names, args.seed, args.cases)
         return
-    names = [name for name in NAMES if args.only in name]
+    names = [name for name in [*example_calls.examples(), *NAMES] if args.only in name]
     begin, seed, total = time.monotonic(), args.seed, collections.Counter[str]()
     while True:
         for k in range(0, len(names), 50):  # PyTorch may crash, which ends the others of its chunk

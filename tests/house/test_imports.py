@@ -83,3 +83,50 @@ import wengert
 assert seen == [{seen!r}], seen
 assert os.environ.get(name) == set_before
 """)
+
+
+STATE = """
+import gc, json, locale, logging, os, random, resource, signal, sys, threading, time, warnings
+import numpy as np
+
+def state():
+    return {
+        "environment": dict(os.environ), "path": list(sys.path), "meta_path": list(map(repr, sys.meta_path)),
+        "hooks": [repr(h) for h in (sys.displayhook, sys.excepthook, sys.breakpointhook, sys.unraisablehook)],
+        "signals": [repr(signal.getsignal(n)) for n in sorted(signal.valid_signals())],
+        "collector": [gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count(), len(gc.callbacks)],
+        "threads": [threading.active_count(), threading.stack_size(), sys.getswitchinterval()],
+        "limits": [sys.getrecursionlimit(), [resource.getrlimit(n) for n in range(8)]],
+        "traces": [sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()],
+        "random": [hash(random.getstate()), hash(str(np.random.get_state()))], "folder": os.getcwd(),
+        "numpy": [np.geterr(), str(np.get_printoptions()), np.geterrcall()], "locale": locale.setlocale(locale.LC_ALL),
+        "descriptors": sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else [],
+        "umask": (lambda mask: (mask, os.umask(mask)))(os.umask(0))[0], "zone": time.tzname,
+        "logging": [logging.root.level, len(logging.root.handlers), logging.root.manager.disable],
+        "streams": [repr(s) for s in (sys.stdin, sys.stdout, sys.stderr)],
+        "filters": list(map(repr, warnings.filters)),
+    }
+
+before = state()
+import wengert
+after = state()
+added = [f for f in after.pop("filters") if f not in before["filters"]]
+lost = [f for f in before.pop("filters") if f not in list(map(repr, warnings.filters))]
+print(json.dumps([[k for k in before if before[k] != after[k]], added, lost]))
+"""
+
+
+def test_the_import_changes_no_setting_but_a_filter_for_its_own_lines() -> None:
+    """NumPy's warnings from lines of this package are nobody's; those of a program's own NumPy calls still come."""
+    pytest.importorskip("resource")
+    done = subprocess.run([sys.executable, "-c", STATE], capture_output=True, text=True, check=True)
+    changed, added, lost = json.loads(done.stdout)
+    assert (changed, lost) == ([], [])
+    assert len(added) == 1 and "RuntimeWarning" in added[0] and "wengert" in added[0], added
+    program = (
+        "import sys, warnings\nimport wengert, numpy as np\nwith warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always', append=True)\n    np.zeros(1) / np.zeros(1)\n"
+        "    wengert.zeros(1) / wengert.zeros(1)\nprint(len(told), [w.category.__name__ for w in told])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 ['RuntimeWarning']\n"

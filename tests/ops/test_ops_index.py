@@ -485,3 +485,56 @@ def test_what_is_refused_is_told_as_pytorch_tells_it(shape: tuple[int, ...], key
                 use()
             told.append(str(refused.value).split("\n")[0])
     assert told[2:] == told[:2]
+
+
+# ------------------------------------------------------------------------------------------- writes to expanded tensors
+def written(T: Any, name: str) -> Any:
+    """A row that is expanded twice, after a write through the expanded tensor."""
+    row = T.zeros(3)
+    x, i, mask = row.expand(2, 3), T.tensor([0]), T.tensor([[True], [False]])
+    {
+        "list": lambda: x.__setitem__([0], 2.0),
+        "mask": lambda: x.__setitem__(T.tensor([True, False]), 2.0),
+        "put": lambda: x.index_put_((T.tensor([0, 1]),), T.tensor([[1.0], [2.0]])),
+        "accumulated": lambda: x.index_put_((T.tensor([0, 1]),), T.tensor([[1.0], [2.0]]), accumulate=True),
+        "index_fill_": lambda: x.index_fill_(0, i, 1.0),
+        "masked_fill_": lambda: x.masked_fill_(mask, 1),
+        "itself": lambda: x.__setitem__(..., x),
+        "copy_": lambda: x.copy_(x),
+    }[name]()
+    return row.tolist()
+
+
+ON_EXPANDED = {"list": 2, "mask": 2, "put": 2, "accumulated": 3, "index_fill_": 1, "masked_fill_": 1, "itself": 0,
+               "copy_": 0}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+@pytest.mark.parametrize("name", ON_EXPANDED)
+def test_what_may_write_to_expanded_tensors(name: str) -> None:
+    assert written(W, name) == [ON_EXPANDED[name]] * 3
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+@pytest.mark.parametrize("name", ON_EXPANDED)
+def test_what_may_write_to_expanded_tensors_in_torch(torch: Any, name: str) -> None:
+    assert written(torch, name) == [ON_EXPANDED[name]] * 3
+
+
+def test_writes_to_expanded_tensors_are_advised_against() -> None:
+    x = W.zeros(3).expand(2, 3)
+    with pytest.warns(UserWarning, match="Use of index_put_ on expanded tensors is deprecated"):
+        x[[0]] = 1.0
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x.index_add_(0, W.tensor([0]), W.ones(1, 3))
+
+
+def test_writes_to_expanded_tensors_while_operators_are_watched() -> None:
+    with W.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t), pytest.warns(UserWarning, match="expanded"):
+        assert written(W, "list") == [2, 2, 2]
+
+
+def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:
+    row = W.ones(3)
+    row.expand(2, 3).detach()[0:1].mul_(2)
+    assert row.tolist() == [2, 2, 2]

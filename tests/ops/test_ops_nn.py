@@ -700,3 +700,10 @@ def test_a_mean_of_each_image_takes_any_rank() -> None:
             F.adaptive_avg_pool2d(wg.ones(shape), 2)
     with pytest.raises(IndexError, match="Dimension out of range"):
         F.adaptive_avg_pool3d(wg.ones(3, 4), 1)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 1)])
+def test_log_softmax_of_one_element_is_zero(shape: tuple[int, ...]) -> None:
+    for seed in range(50):
+        x = wg.tensor(draw(*shape, seed=seed), dtype=wg.float32).tanh()
+        assert not x.log_softmax(-1).any()

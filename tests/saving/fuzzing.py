@@ -22,6 +22,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 import traceback
 import warnings
 import zlib
@@ -65,6 +66,7 @@ def good_files(torch: Any) -> dict[str, list[bytes]]:
             torch.save(obj, file, _use_new_zipfile_serialization=kind == "zip")
             files[kind].append(file.getvalue())
     torch.serialization.set_crc32_options(before)
+    files["stream"].append(tar_file())
     tensors = {
         "a": torch.arange(6.0).reshape(2, 3),
         "empty": torch.empty(0, 4),
@@ -73,6 +75,21 @@ def good_files(torch: Any) -> dict[str, list[bytes]]:
     }
     files["safetensors"] = [torch.safetensors.save(tensors, {"k": "v"}), torch.safetensors.save({"x": torch.ones(9)})]
     return files
+
+
+def tar_file() -> bytes:
+    """A tensor as PyTorch before 0.1.10 saved it."""
+    storage = pickle.dumps(1, 2) + b"\x80\x02(X\1\0\0\x007X\3\0\0\0cpuctorch\nFloatStorage\nt." + struct.pack("<q", 6)
+    storage += bytes(24) + pickle.dumps([], 2)
+    tensor = pickle.dumps(1, 2) + b"\x80\x02(K\5X\1\0\0\x007ctorch\nFloatTensor\nt."
+    tensor += struct.pack("<iiqqqqq", 2, 0, 2, 2, 3, 1, 1)
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name, data in (("storages", storage), ("tensors", tensor), ("pickle", b"\x80\x02]K\5Qa.")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return file.getvalue()
 
 
 # ------------------------------------------------------------------------------------------------------- changed files

@@ -198,3 +198,23 @@ def test_grad_of_a_tensor_on_the_way_to_an_output_that_was_saved_and_found_again
     (g,) = T.autograd.grad((q * q * q).sum() + r.sum(), x, create_graph=True)
     (by_q,) = T.autograd.grad((g * g).sum(), q, retain_graph=True)
     assert np.abs(by_q.numpy()).max() > 0
+
+
+def what_hooks_are_told(library: ModuleType) -> list[int]:
+    """How many cotangents the hooks of nodes get whose last output is an index, and one whose outputs are all real."""
+    told: list[int] = []
+    x = library.ones(2, 3, requires_grad=True)
+    results = [x.max(0)[0], x.sort(0)[0], x.topk(1)[0], x.unbind(0)[0]]
+    for y in results:
+        y.grad_fn.register_prehook(lambda gs: told.append(len(gs)))
+        y.grad_fn.register_hook(lambda gi, go: told.append(len(go)))
+        y.sum().backward()
+    return [*told, x.max(0)[0].grad_fn(library.ones(3)).shape[0]]
+
+
+def test_indices_have_no_cotangents() -> None:
+    assert what_hooks_are_told(T) == [1, 1, 1, 1, 1, 1, 2, 2, 2]
+
+
+def test_indices_have_no_cotangents_in_torch(torch: ModuleType) -> None:
+    assert what_hooks_are_told(torch) == what_hooks_are_told(T)

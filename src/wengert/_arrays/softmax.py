@@ -129,7 +129,7 @@ def plain_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
     n = x.shape[dim]
-    if x.dtype is FLOAT32 and 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and (dim == x.ndim - 1 or x.ndim == 2):
+    if x.dtype is FLOAT32 and 1 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and (dim == x.ndim - 1 or x.ndim == 2):
         w = x.astype(FLOAT64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:

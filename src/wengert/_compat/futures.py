@@ -57,6 +57,8 @@ class Future(concurrent.futures.Future[T]):
 
     def then(self, callback: Callable[[Future[T]], S]) -> Future[S]:
         """A future of ``callback(self)``, which is called as soon as this one is done."""
+        if not callable(callback):
+            raise TypeError("then(): incompatible function arguments")
         later = self._next()
 
         def call(_: Any) -> None:

@@ -25,6 +25,7 @@ from .._tape.tensor import Tensor
 _BINDING = re.compile(
     r"required (positional|keyword-only) argument|unexpected keyword|positional arguments? but|multiple values"
 )
+_OF_TENSORS = re.compile(r"has no attribute '_(payload|node|box)'")  # asked of something else than a tensor
 _BROADCAST = re.compile(r"broadcast|same shape|could not be broadcast")
 
 
@@ -35,6 +36,9 @@ def refuse(
 
     ``method``: the first argument does not count, as in PyTorch's errors of methods.
     """
+    if method and args and not isinstance(args[0], Tensor) and _origin(error) == "inside":
+        text = f"descriptor '{function.__name__}' for 'torch._C.TensorBase' objects doesn't apply to a '{{}}' object"
+        raise TypeError(text.format(type_name(args[0]))) from None
     instead = _instead_of(function, args, kwargs, error, method)
     if instead is not None:
         try:
@@ -48,23 +52,34 @@ def _instead_of(
 ) -> Exception | None:
     written = _annotated(function)
     origin = _origin(error)
-    if origin == "user" or written is None or isinstance(error, Warning):  # the program makes warnings errors
-        return None
+    if origin == "user" or written is None or isinstance(error, (Warning, NameError)):
+        return None  # the program makes warnings errors; a name that is missing is a fault of this package
     if origin == "package" and (isinstance(error, TypeError) or function.__module__ == "wengert.nn.functional"):
         return None  # PyTorch's functions there are Python, and have no parser that comes first
     names, annotations = _parameters(written)
     for position, (name, value) in enumerate([*zip(names, args, strict=False), *kwargs.items()], 1):
-        wanted = _misfit(annotations.get(name, ""), value)
+        if name in _SIZES and isinstance(value, Tensor) and value.ndim:
+            wanted = "tuple of ints"
+        else:
+            wanted = _misfit(annotations.get(name, ""), value)
         if wanted:
             place = f" (position {position - method})" if position <= len(args) else ""
             return TypeError(
-                f"{function.__name__}(): argument '{name}'{place} must be {wanted}, not {type_name(value)}"
+                f"{_called(function)}(): argument '{name}'{place} must be {wanted}, not {type_name(value)}"
             )
     if origin == "package" or (isinstance(error, TypeError) and _BINDING.search(str(error))):
         return None
     if isinstance(error, (TypeError, AttributeError, StopIteration)):
-        return _no_overload(written, function.__name__, args[method:], kwargs)
+        return _no_overload(written, _called(function), args[method:], kwargs)
     return _about_values(function.__name__, [*args, *kwargs.values()], error)
+
+
+def _called(function: Any) -> str:
+    """A function's name in PyTorch's errors: ``torch.fft.fft`` is called ``fft_fft``."""
+    name, space = function.__name__, function.__module__.rpartition(".")[2]
+    if name in PUBLIC["special"] and name not in PUBLIC["torch"]:
+        space = "special"
+    return f"{space}_{name}" if space in ("fft", "linalg", "special") else name  # type: ignore[no-any-return]
 
 
 def _no_overload(written: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
@@ -90,7 +105,7 @@ def _origin(error: BaseException) -> str:
         traceback = traceback.tb_next
     filename = traceback.tb_frame.f_code.co_filename
     if INTERNAL[filename]:
-        return "package" if was_raised(traceback) else "inside"
+        return "package" if was_raised(traceback) and not _OF_TENSORS.search(str(error)) else "inside"
     return "inside" if is_of_library(filename) else "user"
 
 
@@ -131,6 +146,7 @@ _FITS: dict[str, Any] = {
         value is None or _is_int(value) or (isinstance(value, (tuple, list)) and all(map(_is_int, value)))
     ),
 }  # by the word in an annotation
+_SIZES = frozenset(("kernel_size", "stride", "padding", "dilation", "output_size", "s", "size", "normalized_shape"))
 _WORDS = {"Dims": "tuple of ints", "float": "float"}
 
 

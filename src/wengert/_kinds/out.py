@@ -237,6 +237,8 @@ def write_out(
         )
     chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
     if not isinstance(result, tuple):
+        if not isinstance(out, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
         store_out(out, result, chosen)
         return out
     rules = chosen if isinstance(chosen, tuple) else (chosen,) * len(result)

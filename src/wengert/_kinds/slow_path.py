@@ -142,7 +142,7 @@ def mixed_dtypes(info: Operator, x: Tensor, y: Tensor) -> Any:
                 return run(info, x, y)
     dtype = (info.promote or common_dtype)((x, y))
     if info.check is not None:
-        info.check(info, x, y, dtype)
+        checked(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if dtype is _HALF and info.name in ("mul", "div") and y._node is None and _is_scalar(y) and not _is_scalar(x):
@@ -228,7 +228,7 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     else:
         dtype = (info.promote or common_dtype)((x, y))
     if info.check is not None:
-        info.check(info, x, y, dtype)
+        checked(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if info.arity == 1:
@@ -244,7 +244,7 @@ _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64
 def _of_one_dtype(info: Operator, x: Tensor, y: Any) -> Any:
     """The common case of ``promote_and_retry``: signed integers of one dtype, or with a number that fits each."""
     if info.check is not None:
-        info.check(info, x, y, x._payload.dtype)
+        checked(info, x, y, x._payload.dtype)
     a, b = x._payload, y if type(y) is int else y._payload
     xp = XP[type(a)]
     try:
@@ -383,7 +383,7 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
         return result
     if error is not None:
         if isinstance(error, TypeError):
-            raise unsupported(info, x, error) from None
+            raise unsupported(info, x, error, y) from None
         if isinstance(y, Tensor):
             raise broadcast_error(x, y) from None
         raise error
@@ -421,11 +421,24 @@ def _no_overload(info: Operator, *given: Any) -> TypeError:
     )
 
 
-def unsupported(info: Operator, x: Tensor, error: TypeError) -> Exception:
+def checked(info: Operator, x: Tensor, y: Any, dtype: Any) -> None:
+    """The operator's own check; as in PyTorch, shapes that do not broadcast come before a dtype without a kernel."""
+    try:
+        info.check(info, x, y, dtype)  # type: ignore[misc]
+    except NotImplementedError:
+        if isinstance(y, Tensor):
+            try:
+                np.broadcast_shapes(tuple(x._payload.shape), tuple(y._payload.shape))
+            except ValueError:
+                raise broadcast_error(x, y) from None
+        raise
+
+
+def unsupported(info: Operator, x: Tensor, error: TypeError, y: Any = None) -> Exception:
     """The error to raise for a TypeError of an operator's body: PyTorch's error if the dtype is not supported."""
     kind = logical_dtype(x).kind
     if info.check is not None:
-        info.check(info, x, x, logical_dtype(x))
+        checked(info, x, x if y is None else y, logical_dtype(x))
     group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
     return error if group in info.dtypes else not_implemented(info, x)
 

@@ -19,7 +19,7 @@ from .._base.errors import noted, where
 from .._base.registry import TENSORS, XP
 from .._base.tracing import TRACER
 from .delivery import accumulate, captured, give_first
-from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, in_silence
+from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, count_outputs, in_silence
 from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from .passes import Pass, call_back, leading_to, leaf_schedule
 from .saved import SECOND_PASS
@@ -373,7 +373,7 @@ def call(self: Node, *grads: Any) -> Any:
     The step is recorded if recording is on, and saved values are retained. A leaf's node accumulates into ``.grad``.
     """
     n = self
-    count = max(len(getattr(n, "outputs_meta", ())), 1)
+    count = count_outputs(n)
     for i, g in enumerate(grads):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {i} is not a Variable")
@@ -386,7 +386,8 @@ def call(self: Node, *grads: Any) -> Any:
     given = {k: g for k, g in enumerate(grads) if g is not None}
     if not given and not n.runs_on_nothing:
         return None if len(n._edges()) == 1 else (None,) * len(n._edges())
-    pairs = n.backward(TENSORS, Parts(given) if count > 1 or not given else grads[0], True)
+    many = len(getattr(n, "outputs_meta", ())) > 1
+    pairs = n.backward(TENSORS, Parts(given) if many or not given else grads[0], True)
     results = tuple(by_edge(n, pairs))
     return results[0] if len(results) == 1 else results
 

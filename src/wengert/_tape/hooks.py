@@ -156,8 +156,13 @@ def in_silence(n: Node, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
     return silently(n.backward, xp, g, keep)
 
 
-def _outputs(n: Node) -> int:
-    return max(len(getattr(n, "outputs_meta", ())), 1)
+def count_outputs(n: Node) -> int:
+    """How many cotangents a node takes: the last outputs have none if they are integers, such as indices."""
+    metas = getattr(n, "outputs_meta", ())
+    count = len(metas)
+    while count > 1 and metas[count - 1][1].kind not in "fcV":
+        count -= 1
+    return max(count, 1)
 
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
@@ -165,7 +170,7 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     h = n._hooks
     assert h is not None
     many = type(g) is Parts
-    gs = tuple(g.parts.get(k) for k in range(_outputs(n))) if many else (g,)
+    gs = tuple(g.parts.get(k) for k in range(count_outputs(n))) if many else (g,)
     if h.ports is not None:
         _tell_ports(h.ports, gs, create_graph)
     if h.pre:
@@ -197,7 +202,7 @@ def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) 
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
     """Call the node's hooks if no cotangent arrived: they get ``None`` and can change nothing."""
-    count = _outputs(n)
+    count = count_outputs(n)
     if h.ports is not None:
         _tell_ports(h.ports, (None,) * count, create_graph)
     gs = call_prehooks(h, (None,) * count, create_graph)
@@ -211,7 +216,7 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
     ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them.
     """
     if gs is None:
-        gs = (None,) * _outputs(n)
+        gs = (None,) * count_outputs(n)
     edges = n._edges()
     aligned = by_edge(n, pairs)
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
@@ -256,4 +261,4 @@ def _refuse_result(result: Any, given: Any, hook: Any) -> None:
 
 
 __all__ = ["backward_of", "before", "call_leaf_hooks", "call_node", "call_on_nothing", "call_posthooks",
-           "call_prehooks", "call_tensor_hooks", "in_silence"]  # fmt: skip
+           "call_prehooks", "call_tensor_hooks", "count_outputs", "in_silence"]  # fmt: skip

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import unlocked
+from .._arrays.memory import owner_of, unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
@@ -251,8 +251,7 @@ def writable(self: Tensor) -> Any:
             refuse_write(self)
             return unlocked(a)
         if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
-            base = base_of(self)
-            if base is not None and isinstance(base._payload, np.ndarray) and base._payload.flags.writeable:
+            if owner_of(a).flags.writeable:
                 return unlocked(a)  # a part of an expanded tensor without repeated elements
         elif not a.size:
             return np.empty(a.shape, a.dtype)

@@ -37,7 +37,10 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
     flat = data
     kinds = dict.fromkeys(map(type, flat))
     while flat and not kinds.keys() <= PYTHON_NUMBERS and is_sequence(flat[0]):
-        flat, length = _opened(flat, kinds, len(shape))
+        opened = _opened(flat, kinds, len(shape))
+        if opened is None:
+            return _array_in_order(data, dtype)
+        flat, length = opened
         shape.append(length)
         if len(shape) > 64:
             raise ValueError(f"too many dimensions '{type_name(flat[0])}'")
@@ -49,42 +52,86 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
         kinds = dict.fromkeys(map(type, flat))
     if not flat:
         return np.empty(shape, (dtype or _dtypes.default_dtype).np)
+    if type(flat[0]) is str:
+        raise ValueError("too many dimensions 'str'")
+    if not kinds.keys() <= PYTHON_NUMBERS and any(map(is_sequence, flat)):
+        return _array_in_order(data, dtype)
     a = array_of_numbers(flat, kinds, dtype)
     return a if len(shape) == 1 else a.reshape(shape)
+
+
+def _array_in_order(data: Any, dtype: Dtype | None) -> Any:
+    """An array from sequences that are not all alike, read as PyTorch does, so that the first error is PyTorch's.
+
+    The first items give the shape, all items the dtype; then each is stored, any iterable in place of a sequence.
+    """
+    shape, first = [], data
+    while is_sequence(first):
+        shape.append(len(first))
+        if not shape[-1]:
+            break
+        first = first[0]
+    if isinstance(first, str):
+        raise ValueError("too many dimensions 'str'")
+    leaves = list(_leaves(data))
+    dtype = dtype or _inferred(leaves, dict.fromkeys(map(type, leaves)))
+    numbers: list[Any] = []
+    _store(data, shape, 0, numbers, dtype.np)
+    return array_of_numbers(numbers, dict.fromkeys(map(type, numbers)), dtype).reshape(shape)
+
+
+def _leaves(item: Any) -> Any:
+    """The numbers in nested sequences; an empty one has the default dtype, as a float has."""
+    if is_sequence(item):
+        for inner in listed(item) or (0.0,):
+            yield from _leaves(inner)
+    else:
+        yield item
+
+
+def _store(item: Any, shape: list[int], dim: int, numbers: list[Any], np_dtype: Any) -> None:
+    if dim == len(shape):
+        numbers.append(_number(item, np_dtype))
+        return
+    try:
+        items = list(item)
+    except TypeError:
+        raise noted(
+            TypeError("not a sequence"),
+            f"Why: at dim {dim} the first item is a sequence and another one is of type {type_name(item)}.",
+        ) from None
+    if len(items) != shape[dim]:
+        raise noted(
+            ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(items)})"),
+            "Why: the nested lists are ragged, and every row of a tensor has the same length.",
+            "What to do: pad the shorter ones, or keep a list of tensors.",
+        )
+    for inner in items:
+        _store(inner, shape, dim + 1, numbers, np_dtype)
 
 
 def is_sequence(item: Any) -> bool:
     ty = type(item)
     if ty is list or ty is tuple:
         return True
-    if ty in PYTHON_NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
+    if ty in PYTHON_NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, str, bytes)):
         return False
-    if isinstance(item, str):
-        raise ValueError("too many dimensions 'str'")
     if isinstance(item, np.ndarray):
         return item.ndim > 0
     return hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, type)
 
 
-def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
-    """The items of one level of sequences, and the sequences' common length."""
+def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int] | None:
+    """The items of one level of sequences, and the sequences' common length; None if they are not all alike."""
     plain = kinds.keys() <= _LISTS
     if not plain:
         if all(issubclass(ty, np.ndarray) for ty in kinds):
-            return _stacked(flat, dim)
-        for item in flat:
-            if not is_sequence(item):
-                raise noted(
-                    TypeError("not a sequence"),
-                    f"Why: at dim {dim} the first item is a sequence and another one is a {type_name(item)}.",
-                )
+            return _stacked(flat)
+        if not all(map(is_sequence, flat)):
+            return None
     length, *others = dict.fromkeys(map(len, flat))
     if others:
-        raise noted(
-            ValueError(f"expected sequence of length {length} at dim {dim} (got {others[0]})"),
-            "Why: the nested lists are ragged, and every row of a tensor has the same length.",
-            "What to do: pad the shorter ones, or keep a list of tensors.",
-        )
+        return None
     if not plain:
         flat = [item if type(item) in _LISTS else listed(item) for item in flat]
     return list(chain.from_iterable(flat)), length
@@ -93,14 +140,10 @@ def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
 _LISTS = frozenset((list, tuple))
 
 
-def _stacked(arrays: Any, dim: int) -> tuple[Any, int]:
-    shapes = dict.fromkeys(a.shape for a in arrays)
-    shape, *others = shapes
-    for other in others:
-        for d, (m, n) in enumerate(zip(shape, other, strict=False)):
-            if m != n:
-                raise ValueError(f"expected sequence of length {m} at dim {dim + d} (got {n})")
-        raise TypeError("not a sequence")
+def _stacked(arrays: Any) -> tuple[Any, int] | None:
+    shape, *others = dict.fromkeys(a.shape for a in arrays)
+    if others:
+        return None
     dtypes = list(dict.fromkeys(BY_NUMPY[a.dtype] for a in arrays))
     common = dtypes[0]
     for other_dtype in dtypes[1:]:
@@ -139,7 +182,7 @@ def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | No
             raise OverflowError(
                 "can't convert negative int to unsigned" if negative else "int too big to convert"
             ) from None
-        raise error from None
+        raise OverflowError(*error.args) from None
 
 
 def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
@@ -162,7 +205,7 @@ def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
             found[_dtypes.int64] = None
         elif issubclass(ty, complex):
             found[_dtypes.default_complex_dtype] = None
-        elif not issubclass(ty, (list, tuple)):  # a list among numbers raises later, when it is converted to a number
+        else:
             raise no_dtype(ty)
     common, *others = found
     for other in others:
@@ -183,6 +226,8 @@ def no_dtype(ty: type) -> Exception:
 def _number(x: Any, np_dtype: Any) -> Any:
     """Convert an item that is not a Python number to one."""
     if isinstance(x, Tensor):
+        if np_dtype.kind in "iub" and (x._payload.size != 1 or logical_dtype(x).kind in "fc"):
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         if x._payload.size != 1:
             raise noted(
                 ValueError("only one element tensors can be converted to Python scalars"),
@@ -193,6 +238,8 @@ def _number(x: Any, np_dtype: Any) -> Any:
             warn_of_lost_gradient(x)
         return x.item()
     if isinstance(x, np.generic):
+        if np_dtype.kind in "iub" and x.dtype.kind in "fc" and not isinstance(x, (float, complex)):
+            raise TypeError(f"'{type_name(x)}' object cannot be interpreted as an integer")
         return x.item()
     if isinstance(x, np.ndarray) and x.ndim == 0:
         return x.item()

@@ -117,17 +117,20 @@ class Site:
         """The function that ``__torch_function__`` gets."""
         return self.access or (PUBLIC["Tensor"][self.method] if self.method else self.function)
 
-    def guard(self) -> None:
-        """Make the function recover if an overriding argument makes it fail.
+    def guard(self, always: bool = True) -> None:
+        """Make the function recover if an overriding argument makes it fail, and have PyTorch's errors.
 
         The guard goes to the function inside a decorator, not to the wrapper, because it has named parameters.
+        Without ``always`` it must cost a call that succeeds nothing.
         """
         inner = self.written
         code = inner.__code__
         if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
-        _guarded.add(id(inner))
         rescued = None if self.operator else with_rescue(code, parameter_count(code), self.rescue)
+        if rescued is None and not always:
+            return
+        _guarded.add(id(inner))
         if rescued is not None:
             inner.__code__ = _guarded_codes[id(rescued)] = rescued
             if inner is self.function:
@@ -322,8 +325,8 @@ def _add(names: list[tuple[str, str]]) -> None:
             site.of_tensor = True
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
-        if not site.primitive and name not in HOT and _takes_another(space, fn):
-            site.guard()
+        if not site.primitive and name not in HOT:
+            site.guard(_takes_another(space, fn))
         if _level:
             site.check(_level == EVERYTHING)
     if _members:  # attributes are looked at from the first override of everything on

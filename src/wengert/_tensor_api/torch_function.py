@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
 from .._base.errors import OtherLibraryError, noted
@@ -39,6 +40,8 @@ def has_torch_function(relevant_args: Any) -> bool:
     >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
     False
     """
+    if not isinstance(relevant_args, Iterable):
+        raise TypeError("expected a sequence")
     state = STATE.get()
     return state.all and (bool(state.modes) or (state.classes and any(overrides(type(a)) for a in relevant_args)))
 

@@ -381,8 +381,9 @@ class CorrCholeskyTransform(Transform):
     bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
+        x = torch.tanh(x)
         eps = torch.finfo(x.dtype).eps
-        below = vec_to_tril_matrix(torch.tanh(x).clamp(min=-1 + eps, max=1 - eps), diag=-1)
+        below = vec_to_tril_matrix(x.clamp(min=-1 + eps, max=1 - eps), diag=-1)
         left = (1 - below**2).sqrt().cumprod(-1)
         return (below + torch.eye(below.shape[-1], dtype=x.dtype)) * F.pad(left[..., :-1], [1, 0], value=1)
 

@@ -12,6 +12,7 @@ import copy
 import linecache
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import wengert as torch
 
 from .. import nn
-from .._base.errors import warn
+from .._base.errors import INTERNAL, warn
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
@@ -61,6 +62,13 @@ class _EvalCacheLoader:
         """What ``linecache`` calls."""
         return self.eval_cache.get(module_name)
 
+    def forget(self, key: str, src: str) -> None:
+        """Drop the text of code that is no longer there, unless another text has its key."""
+        if self.eval_cache.get(key) is src:
+            del self.eval_cache[key]
+            linecache.cache.pop(key, None)
+            INTERNAL.pop(key, None)
+
 
 _loader = _EvalCacheLoader()
 
@@ -74,17 +82,20 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 _BUILTINS = {**vars(builtins), "__import__": _import}
 
 
-def _exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
+def _exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> str:
     key = _loader.cache(src, globals, co_fields)
     exec(compile(src, key, "exec", dont_inherit=True), globals)
+    return key
 
 
 def _method_from_src(
     method_name: str, src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
     scope = globals.copy()
-    _exec_with_source(src, scope, co_fields)
-    return scope.pop(method_name)
+    key = _exec_with_source(src, scope, co_fields)
+    method = scope.pop(method_name)
+    weakref.finalize(method.__code__, _loader.forget, key, src).atexit = False  # a frame keeps the code, and its text
+    return method
 
 
 def _forward_from_src(src: str, globals: dict[str, Any], co_fields: Any = None) -> Callable[..., Any]:

@@ -35,7 +35,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     >>> torch.nn.init.calculate_gain("leaky_relu", 1)
     1.0
     """
-    gain = _GAINS.get(nonlinearity)
+    gain = _GAINS.get(nonlinearity) if isinstance(nonlinearity, str) else None
     if gain is not None:
         return gain
     if nonlinearity != "leaky_relu":

@@ -125,7 +125,7 @@ class UninitializedTensorMixin:
         from .._ops.create.create import empty
 
         self._payload = empty(
-            tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device
+            shape, dtype=dtype or self.dtype, device=self.device if device is None else device
         )._payload
         self._box.a = self._payload
         if self._node is not None:

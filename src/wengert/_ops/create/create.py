@@ -171,6 +171,8 @@ class Options:
             strided_only(self.layout, function)
         if self.device is not None:
             meta_device(self.device, function)
+        if self.out is not None and not isinstance(self.out, Tensor):
+            raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(self.out)}")
         if self.pin_memory:
             no_pinning(self.pin_memory)
         if type(self.requires_grad) is not bool:

@@ -13,7 +13,7 @@ from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
-from ..._base.modes import is_grad_enabled, slow_if_recording
+from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
@@ -146,6 +146,23 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
     return copy_(self, src)
 
 
+def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
+    """The memory of an expanded tensor for one of the operators that may write to it; else None."""
+    a = self._payload
+    if type(a) is not np.ndarray or a.flags.writeable or not a.size or inference_tensors:
+        return None
+    if is_grad_enabled() and (self._node is not None or fy is not None):
+        return None
+    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)) or not owner_of(a).flags.writeable:
+        return None
+    example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
+    warn(
+        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        f"operation. This also applies to advanced indexing e.g. tensor[{example}"
+    )
+    return unlocked(a)
+
+
 @public("Tensor.copy_")
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
@@ -177,6 +194,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         here, there = device_of(self._payload), device_of(other._payload)
         if here is not there and META not in (here, there):
             other = other.to(here)
+    if self is other and self._node is None:
+        return self
     if self._payload.shape != other._payload.shape:
         if self._node is not None or other._node is not None:
             check_inplace(self, True)
@@ -399,6 +418,12 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 a[m] = value
             else:
                 write_at(a, (0,), (m,), value)
+            count_write_at(self, getframe(1))
+            return self
+    if type(value) in (int, float) and type(m) is np.ndarray and m.dtype.kind == "b" and _fits_into(m.shape, a.shape):
+        into = expanded_memory(self, "masked_fill_")
+        if into is not None:
+            into[np.broadcast_to(m, a.shape)] = element(value, logical_dtype(self))
             count_write_at(self, getframe(1))
             return self
     return _masked_fill_in_place(self, mask, value)

@@ -30,10 +30,12 @@ from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write, count_write_at, unrecorded, writable
+from ..create.create import element
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
+from .copy_fill import expanded_memory
 from .getitem import by_tensors, check_rank, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
 from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
@@ -316,6 +318,11 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         a = self._payload
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
             a[COLONS[d] + (index._payload,)] = value
+            count_write_at(self, getframe(1))
+            return self
+        into = expanded_memory(self, "index_fill_")
+        if into is not None:
+            into[COLONS[d] + (index._payload,)] = element(value, logical_dtype(self))
             count_write_at(self, getframe(1))
             return self
     return _index_fill_in_place(self, dim, index, value)

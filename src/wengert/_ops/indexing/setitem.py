@@ -24,7 +24,7 @@ from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, count_write_at, rebase_history, record_write, unrecorded, writable
 from ..create.create import element
 from .getitem import _BASIC, all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
-from .index_primitive import INDEX_PUT, write_at
+from .index_primitive import INDEX_PUT, numpy_key, write_at
 
 
 @public("Tensor.__setitem__")
@@ -58,7 +58,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         from .copy_fill import copy_into
 
-        copy_into(x, _sliced(value, x._payload.shape))
+        if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
+            copy_into(x, _sliced(value, x._payload.shape))
         return
     if logical_dtype(value) is not logical_dtype(x):
         raise dtype_error(x, value)
@@ -257,9 +258,19 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     a = x._payload
     if value._payload.ndim > 1:
         check_rank(x, value, dims, indices)
+    if type(a) is np.ndarray and not a.flags.writeable and all_plain([value, *indices]):
+        from .copy_fill import expanded_memory
+
+        into = expanded_memory(x, "index_put_", value._node)
+        if into is not None and accumulate:
+            np.add.at(into, numpy_key(dims, [i._payload for i in indices]), value._payload)
+            count_write_at(x, getframe(2))
+            return x
+    else:
+        into = None
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
         try:
-            write_at(writable(x), dims, [i._payload for i in indices], value._payload)
+            write_at(writable(x) if into is None else into, dims, [i._payload for i in indices], value._payload)
         except IndexError as error:
             raise place_error(error, indices) from None
         except (ValueError, TypeError) as error:

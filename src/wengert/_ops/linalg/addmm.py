@@ -258,6 +258,9 @@ def addmm(
     if shape != b.shape[1:] and shape != (rows, b.shape[1]):
         _check(input, (rows, b.shape[1]), "addmm_impl_cpu_")
     if c.dtype.kind in "iub":
+        if c.dtype is not b.dtype and c.dtype.kind == "b":
+            names = dtype_name(input), dtype_name(mat2)
+            raise RuntimeError(f"self and mat2 must have the same dtype, but got {names[0]} and {names[1]}")
         refuse_bool(input, "addmm_impl_cpu_")
         beta, alpha = int(beta), int(alpha)
     return affine_mm(mat1, mat2, input, beta, alpha)

@@ -16,7 +16,7 @@ from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import unsqueeze, view_public
-from .views_primitive import EXPAND, expand, expanded, ints, one_int, payload, shape_of_other
+from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other
 
 
 # ---- broadcasting
@@ -126,17 +126,21 @@ def broadcast_shapes(*shapes: Any) -> Any:
     >>> torch.broadcast_shapes((2, 1), (3,), 1)
     torch.Size([2, 3])
     """
+    from ..._base.constants import Size
     from ..._base.dtypes import make_size
 
     result: list[int] = []
     for k, shape in enumerate(shapes):
-        if isinstance(shape, (tuple, list)):
-            shape = ints((shape,), "broadcast_shapes", "shapes")
+        if shape is None:
+            continue
+        if isinstance(shape, (tuple, list, str)):
+            shape = tuple(Size(shape))
+        elif isinstance(shape, int):
+            shape = (shape,)
         else:
-            shape = (one_int(shape, "broadcast_shapes", "shapes", k + 1),)
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
         if any(n < 0 for n in shape):
-            n = next(n for n in shape if n < 0)
-            raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
         result = [1] * (len(shape) - len(result)) + result
         for i in range(-1, -len(shape) - 1, -1):
             n = shape[i]
