@@ -326,7 +326,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 # By ranks, for more than two matrices; None: ``batch_kernel`` tells.
 _KERNELS = {
     (1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu", (3, 2): "addmm_impl_cpu_",
-    (2, 3): "addmm_impl_cpu_", (3, 1): "addmv_impl_cpu", (1, 3): "addmv_impl_cpu", (3, 3): None,
+    (2, 3): None, (3, 1): "addmv_impl_cpu", (1, 3): "addmv_impl_cpu", (3, 3): None,
 }  # fmt: skip
 
 

@@ -71,7 +71,9 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     ndim = rank(input, "cumsum")
     dim = normal_dim(dim, ndim, "cumsum")
     if dtype is not None:
-        require(input := in_dtype(input, dtype, "cumsum"), "fhciu", "cumsum_out_cpu")
+        input = in_dtype(input, dtype, "cumsum")
+        if input._payload.size:
+            require(input, "fhciu", "cumsum_out_cpu")
     return in_dtype(along_one(cumsum, input, dim), dtype, "cumsum")
 
 
@@ -159,7 +161,9 @@ def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Te
     ndim = rank(input, "cumprod")
     dim = normal_dim(dim, ndim, "cumprod")
     if dtype is not None:
-        require(input := in_dtype(input, dtype, "cumprod"), "fhciu", "cumprod_out_cpu")
+        input = in_dtype(input, dtype, "cumprod")
+        if input._payload.size:
+            require(input, "fhciu", "cumprod_out_cpu")
     return in_dtype(along_one(cumprod, input, dim), dtype, "cumprod")
 
 
