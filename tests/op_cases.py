@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-import wengert as torch
 from wengert._base.registry import REGISTRY
 from wengert._tape.tensor import Tensor, wrap
 
@@ -138,13 +137,16 @@ def array(t: Any) -> np.ndarray:
     return np.asarray(t._payload)
 
 
+# The phase of an eigenvector is free.
+UNIQUE = {"eigen_general": lambda L, V: [L, V * V[..., :1, :].conj()]}
+
+
 def differentiable(name: str, outs: list[Tensor]) -> list[Tensor]:
     """The outputs that have a derivative, made unique where the operator leaves a choice (a sign, a phase)."""
     info = REGISTRY[name]
     flags = info.differentiable
     kept = [o for k, o in enumerate(outs) if flags[min(k, len(flags) - 1)] and o._payload.dtype.kind in "fc"]
-    observe = info.__dict__.get("observe")
-    return kept if observe is None else list(observe(torch, *kept))
+    return UNIQUE[name](*kept) if name in UNIQUE else kept
 
 
 def dot(xs: Any, ys: Any) -> float:
