@@ -45,6 +45,20 @@ def test_functions_are_looked_at_first_only_while_there_are_proxies() -> None:
     assert torch.sum.__code__ is plain
 
 
+def test_an_error_that_is_kept_keeps_no_mode_on() -> None:
+    """The frames of its traceback held the mode's mark, as IPython's last error does: every function stayed slow."""
+    from wengert._tensor_api import override_sites
+
+    class Fails(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    with pytest.raises(RuntimeError) as kept, Fails():
+        torch.ones(4, 6).view(5, 6)
+    torch.ones(1)  # a mode ends in C: the next call of a public function notices
+    assert kept.value.__traceback__ is not None and override_sites._level == override_sites.NOTHING
+
+
 def test_what_a_trace_replaced_is_put_back_after_an_error() -> None:
     call, fetch = nn.Module.__call__, nn.Module.__getattr__
     with pytest.raises(fx.proxy.TraceError, match="control flow"):

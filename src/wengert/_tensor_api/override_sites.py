@@ -179,10 +179,11 @@ class Site:
     def enter(self, args: Any, kwargs: dict[str, Any]) -> Any:
         """Run a call of a checked function."""
         state = STATE.get()
-        if state.all and (state.modes or state.classes):
-            found = overriding(args, kwargs) if state.classes and self.by_classes else []
-            if found or state.modes:
-                return self.ask(found, args, kwargs, state)
+        found = overriding(args, kwargs) if state.all and state.classes and self.by_classes else []
+        asked = found or (state.all and state.modes)
+        del state  # the frame of an error must not keep the mode's mark: functions would stay slow
+        if asked:
+            return self.ask(found, args, kwargs)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()
         try:
@@ -192,12 +193,12 @@ class Site:
                 self.refuse(self.unchanged, args, kwargs, error)
             raise
 
-    def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
+    def ask(self, found: list[Any], args: Any, kwargs: Any) -> Any:
         """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""
         if not self.operator:
-            return ask(self.func, found, args, kwargs, state)
+            return ask(self.func, found, args, kwargs)
         try:
-            return ask(self.func, found, args, kwargs, state)
+            return ask(self.func, found, args, kwargs)
         except OtherLibraryError:
             raise
         except TypeError:
@@ -498,7 +499,7 @@ def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
     site = _site_of(info, sys._getframe(1))
     if not _meet(found) or site is None or _inside_another(sys._getframe(1)):
         return ...
-    return site.ask(found, args, None, state)
+    return site.ask(found, args, None)
 
 
 def _site_of(info: Operator, frame: Any) -> Site | None:

@@ -109,35 +109,38 @@ def _is_function_of_torch(func: Any) -> bool:
 
 
 # ---- asking them
-def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, state: State | None = None) -> Any:
+def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
     """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
 
     Raises:
         TypeError: all overrides return ``NotImplemented``.
     """
-    state = STATE.get() if state is None else state
     for a in found:
         if of_another_library(type(a)):
             raise _foreign(func, type(a))
-    result = answer(func, found, (args, kwargs) if kwargs else (args,), state)
+    result = answer(func, found, (args, kwargs) if kwargs else (args,), STATE.get())
     if result is not NotImplemented:
         return result
+    state = STATE.get()
     raise TypeError(_declined(func, found, state.modes[-1] if state.modes and state.all else None))
 
 
 def answer(func: Any, found: list[Any], arguments: tuple[Any, ...], state: State) -> Any:
     """``ask`` without its error: ``NotImplemented`` if all overrides return it."""
     kinds = tuple(type(a) for a in found)
-    if state.modes and state.all:
+    mode, classes = state.modes[-1] if state.modes and state.all else None, state.classes
+    if mode is not None:
         before = STATE.get()
         try:
             STATE.set(state._replace(modes=state.modes[:-1]))
-            result = state.modes[-1].__torch_function__(func, kinds, *arguments)
+            del state
+            result = mode.__torch_function__(func, kinds, *arguments)
         finally:
             STATE.set(before)
+            del before  # as in ``Site.enter``
         if result is not NotImplemented:
             return result
-    if state.classes:
+    if classes:
         for a in found:
             result = a.__torch_function__(func, kinds, *arguments)
             if result is not NotImplemented:
