@@ -318,3 +318,35 @@ def test_a_program_that_ends_meanwhile_leaves_nothing_behind(tmp_path):
     assert not list(folder.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(int(begun.read_text()), 0)
+
+
+@has_compiler
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
+def test_sums_read_vectors_wherever_they_lie(level):
+    """On the stack too, where a compiler need not align more than a vector's type says; a fault ends the process."""
+    code = f"""
+from dataclasses import replace
+import ctypes
+import numpy as np
+from wengert._compile.c import cache, compilers
+found = compilers.compiler()
+quick = replace(found, flags=tuple([{level!r} if f in ("-O2", "-O3") else f for f in found.flags]))
+cache.compiler = lambda: quick
+body = "EXPORT void sums(void **p, i64 n) {{ double *o = p[0];"
+for s, t, k in (("f", "float", 1), ("d", "double", 2)):
+    body += f" {{{{ const {{t}} *x = p[{{k}}]; double t[2]; weighted_{{s}}(x, x, x, n, 1, t); *o++ = t[0]; *o++ = t[1];"
+    body += f" *o++ = sum_{{s}}(x, n); *o++ = squares_{{s}}(x, n, 1); *o++ = dot_{{s}}(x, x, n); "
+    body += f" *o++ = dot_off_{{s}}(x, x, n, 1); }}}}"
+sums = cache.library(body + " }}").sums
+for n in (1, 7, 16, 100):
+    x = np.arange(1, n + 2) / 4
+    for start in (0, 1):
+        o, d = np.empty(12), x[start:][:n]
+        f = x.astype(np.float32)[start:][:n]
+        sums((ctypes.c_void_p * 3)(*[a.ctypes.data for a in (o, f, d)]), ctypes.c_int64(n))
+        y = d - 1
+        want = [(d * d).sum(), (d * d * y).sum(), d.sum(), (y * y).sum(), (d * d).sum(), (d * y).sum()]
+        np.testing.assert_allclose(o, want * 2, 1e-5)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
+    assert ran.returncode == 0, ran.stderr

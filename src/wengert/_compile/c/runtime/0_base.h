@@ -179,10 +179,10 @@ typedef int64_t bits_d __attribute__((vector_size(VL * 4), aligned(8), may_alias
 static const int32_t last_f[2 * VL] = {[VL ... 2 * VL - 1] = -1};
 static const int64_t last_d[VL] = {[VL / 2 ... VL - 1] = -1};
 /* Four accumulators over a block of at most 4096 numbers, blocks into a double. */
-typedef float f8_t __attribute__((vector_size(32), may_alias));
-typedef float f4_t __attribute__((vector_size(16), may_alias));
-typedef double d4_t __attribute__((vector_size(32), may_alias));
-typedef double d2_t __attribute__((vector_size(16), may_alias));
+typedef float f8_t __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float f4_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double d4_t __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double d2_t __attribute__((vector_size(16), aligned(8), may_alias));
 #define HALVES(T, v) (((const T *)&v)[0] + ((const T *)&v)[1]) /* without a way through memory */
 #if VL == 16
 #define QUARTERS(T, U, v) const T h = HALVES(T, v); const U q = HALVES(U, h);
