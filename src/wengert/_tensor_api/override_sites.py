@@ -33,7 +33,6 @@ from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
-    State,
     _disabled_torch_dispatch_impl,
     recovered,
     refused,
