@@ -357,7 +357,7 @@ def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any
             f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
             f"{list(bias)} instead"
         )
-    if dtype not in INEXACT and (transposed or dtype.kind == "b"):
+    if isinstance(dtype, np.dtype) and dtype not in INEXACT and (transposed or dtype.kind == "b"):
         k = max(len(x) - 2, 2)
         kernel = f"slow_conv_transpose{k}d_out_cpu" if transposed else f"slow_conv{k}d_cpu"
         if k == 3 and not transposed and w[2:] != (1, 1, 1):

@@ -134,6 +134,13 @@ def _numbers(value: Any) -> Any:
 
 
 @_call
+def sort(x: Any, dim: int, descending: bool, stable: bool) -> Call:
+    if stable:
+        return "sort", (x,), {"stable": True, "dim": dim, "descending": descending}, 2
+    return "sort", (x, dim, descending), {}, 2
+
+
+@_call
 def convolution(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Call:
     return "convolution", (x, w, b, stride, padding, dilation, False, [0] * len(stride), groups), {}, 1
 

@@ -363,6 +363,7 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
         product = call((aten.mm if other.ndim == 2 else aten.mv).default, (rows, node_of(other)), {})
         return call(aten._unsafe_view.default, (product, list(result.shape)), {})
     if name == "argsort":
+        args = args[:3]
         found = as_written(("sort", "default", args, {}, 2), *called) if called is not None else None
         node = call(aten.sort.default, (node_of(args[0]), *(found[2] if found else args)[1:]), {})
         return [call(operator.getitem, (node, i), {}) for i in (0, 1)][1]
