@@ -52,7 +52,7 @@ def _instead_of(
 ) -> Exception | None:
     written = _annotated(function)
     origin = _origin(error)
-    if origin == "user" or written is None or isinstance(error, (Warning, NameError)):
+    if origin == "user" or written is None or isinstance(error, (Warning, NameError, MemoryError)):
         return None  # the program makes warnings errors; a name that is missing is a fault of this package
     if origin == "package" and (isinstance(error, TypeError) or function.__module__ == "wengert.nn.functional"):
         return None  # PyTorch's functions there are Python, and have no parser that comes first
@@ -70,7 +70,9 @@ def _instead_of(
     if origin == "package" or (isinstance(error, TypeError) and _BINDING.search(str(error))):
         return None
     if isinstance(error, (TypeError, AttributeError, StopIteration)):
-        return _no_overload(written, _called(function), args[method:], kwargs)
+        return noted(_no_overload(written, _called(function), args[method:], kwargs), f"Why: {error}")
+    if isinstance(error, RuntimeError):
+        return None  # PyTorch's own class: neither NumPy nor Python has raised it
     return _about_values(function.__name__, [*args, *kwargs.values()], error)
 
 
