@@ -33,12 +33,7 @@ class CausalBias(torch.Tensor):
     def _materialize(self, device: Any = None) -> torch.Tensor:
         return self.as_subclass(torch.Tensor)
 
-    @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = super().__torch_function__(func, types, args, kwargs or {})
-        if func is torch.nn.functional.scaled_dot_product_attention:
-            return result.as_subclass(torch.Tensor)
-        return result
+    __torch_function__ = torch._C._disabled_torch_function_impl  # results are plain tensors
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return repr(self._materialize())
