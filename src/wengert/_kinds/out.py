@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.layouts import is_dense
+from .._arrays.memory import storage_of
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
@@ -279,8 +280,9 @@ def _refuse_overlap(outs: Any, results: Any, args: Any, apart: bool) -> None:
                     alike = a.strides == b.strides and a.shape == b.shape and b.ctypes.data == first
                     met = np.may_share_memory(a, b) and _dense(a) and _dense(b) and (apart or not alike)
                 else:
-                    low, high = np.lib.array_utils.byte_bounds(b)
-                    met = apart and (o is t or (low < first + r._payload.nbytes and first < high and bool(b.size)))
+                    low, high = np.lib.array_utils.byte_bounds(b)  # of one storage: others may merely lie behind it
+                    shared = b.size > 0 and storage_of(a) is storage_of(b)
+                    met = apart and (o is t or (shared and low < first + r._payload.nbytes and first < high))
                 if met:
                     raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the", "refer"))
 
