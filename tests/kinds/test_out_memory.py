@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as torch
@@ -56,3 +57,12 @@ def test_what_pytorch_leaves_to_python(name: str) -> None:
 def test_an_out_without_elements_repeats_none() -> None:
     empty = torch.zeros(0, 10, 3)
     assert torch.max(torch.zeros(0, 1, 3), empty, out=torch.zeros(0, 10, 3)).shape == empty.shape
+
+
+def test_an_empty_out_before_the_memory_of_an_input_is_no_part_of_it() -> None:
+    """It moves to memory of its own when it gets the result's shape."""
+    memory = bytearray(200)
+    x, out = (torch.from_numpy(np.ndarray(shape, "f", memory, 0)) for shape in ((10, 5), (0,)))
+    index = torch.zeros(5, 5, dtype=torch.int64)
+    torch.scatter_reduce(x, 0, index, torch.ones(5, 5), "sum", include_self=False, out=out)
+    assert out[0].tolist() == [5.0] * 5 and x[0].tolist() == [0.0] * 5
