@@ -244,13 +244,15 @@ def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
 
 def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:
     """Call the hooks after accumulation into a leaf's ``.grad``: those of the leaf, then those of its node."""
-    if not h.post_accumulate and not h.post:
-        return
-    with grad_mode(create_graph):
-        if h.post_accumulate:
-            _through(h.post_accumulate, m.variable, _refuse_result)
-        if h.post:
-            _through(h.post, (), _check_all, (_as_tensor(g),))
+    if h.post_accumulate or h.post:
+        with grad_mode(create_graph):
+            if h.post_accumulate:
+                _through(h.post_accumulate, m.variable, _refuse_result)
+            if h.post:
+                _through(h.post, (), _check_all, (_as_tensor(g),))
+    if h.done:
+        for hook in tuple(h.done.values()):
+            hook()
 
 
 def _refuse_result(result: Any, given: Any, hook: Any) -> None:

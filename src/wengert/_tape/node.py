@@ -95,7 +95,7 @@ FREED.cell = _FreedCell()
 class Hooks:
     """Rare attributes of a node: its hooks and the hooks of the tensors that it made."""
 
-    __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre")
+    __slots__ = ("done", "grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre")
 
     def __init__(self) -> None:
         self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
@@ -103,6 +103,7 @@ class Hooks:
         self.pre: dict[int, Any] | None = None  # node.register_prehook
         self.post: dict[int, Any] | None = None  # node.register_hook
         self.post_accumulate: dict[int, Any] | None = None
+        self.done: dict[int, Any] | None = None  # called without arguments, after the others; torch.distributed's
         self.metadata: dict[Any, Any] | None = None
         self.ports: dict[int, Any] | None = None  # weak references to the ports that have hooks of their own
         self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any

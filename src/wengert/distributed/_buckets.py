@@ -13,7 +13,7 @@ import wengert as torch
 from .._tape.tensor import Tensor, alias_payload
 from .._tape.views import count_write
 
-__all__ = ["Bucket", "BuiltinCommHookType", "GradBucket", "assign", "copied", "copy_scaled", "same_memory"]
+__all__ = ["Bucket", "BuiltinCommHookType", "GradBucket", "assign", "copy_scaled", "same_memory"]
 
 FIRST_BUCKET_BYTES = 2**20
 """The limit of the first bucket: a small one, whose reduction begins early."""
@@ -65,6 +65,7 @@ class Bucket:
         self.parameters, self.indices, self.sparse = parameters, indices, sparse
         self.pending = len(indices)
         self.work: Any = None  # a Work, or the Future that a communication hook gave
+        self.arrays: list[Any] = [None]  # the memory of the views, None where it is no array of NumPy
         if not sparse:
             self.sizes = [p.numel() for p in parameters]
             self.flat: Any = torch.empty(sum(self.sizes), dtype=parameters[0].dtype, device=parameters[0].device)
@@ -118,20 +119,13 @@ def same_memory(a: Tensor, b: Tensor) -> bool:
 
 def copy_scaled(to: Tensor, tensor: Tensor, factor: float | None = None) -> None:
     """``to.copy_(tensor * factor)`` in one pass over the memory."""
-    if not copied(alias_payload(to), tensor, factor):
-        with torch.no_grad():
-            to.copy_(tensor.detach() if factor is None else tensor.detach() * factor)
+    a, b = alias_payload(to), tensor._payload
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.flags.writeable:
+        if factor is None:
+            np.copyto(a, b)
+        else:
+            np.multiply(b, factor, a)
+        count_write(to)
         return
-    count_write(to)
-
-
-def copied(to: Any, tensor: Tensor, factor: float | None) -> bool:
-    """Write into an array, if the tensor is an array of its dtype; whether it is. The write is not counted."""
-    a = tensor._payload
-    if type(a) is not np.ndarray or type(to) is not np.ndarray or a.dtype is not to.dtype or not to.flags.writeable:
-        return False
-    if factor is None:
-        np.copyto(to, a)
-    else:
-        np.multiply(a, factor, to)
-    return True
+    with torch.no_grad():
+        to.copy_(tensor.detach() if factor is None else tensor.detach() * factor)

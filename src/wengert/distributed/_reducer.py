@@ -1,8 +1,8 @@
 """The reduction of gradients over processes during the backward pass: what PyTorch calls ``Reducer``.
 
-Each parameter's accumulation of its gradient has a hook. It copies the gradient into the parameter's bucket and counts;
-the reduction of a bucket begins when all its gradients are there and those of the buckets before it have begun, so that
-all processes reduce in the same order. When the backward pass ends, the results are copied back.
+Each parameter's accumulation of its gradient has a hook, which counts. When all gradients of a bucket are there and the
+reductions of the buckets before it have begun, they are copied into the bucket and its reduction begins, so that all
+processes reduce in the same order. When the backward pass ends, the results are copied back.
 
 The first pass of a model uses the order of its parameters. It also notes the order in which gradients came; buckets are
 made anew after it, in the order that process 0 saw.
@@ -28,10 +28,10 @@ import wengert as torch
 from wengert import distributed as dist
 
 from .._base.errors import noted, warn_once
-from .._tape.node import tick, version_of
-from .._tape.tensor import Tensor
+from .._tape.node import add_hook, tick, version_of
+from .._tape.tensor import Tensor, alias_payload
 from ..autograd.variable import Variable
-from ._buckets import Bucket, GradBucket, assign, copied, copy_scaled, same_memory
+from ._buckets import Bucket, GradBucket, assign, copy_scaled, same_memory
 
 __all__ = ["Reducer"]
 
@@ -95,10 +95,10 @@ class Reducer:
 
     def _reset_state(self) -> None:
         """As before the first iteration."""
-        self._expecting = self._unfinished = self._rebuilt = self._unused_marked = False
+        self._expecting = self._only_counts = self._unfinished = self._rebuilt = self._unused_marked = False
         self._order: list[int] = []
         self._unused: list[int] = []
-        self._marked: set[int] = set()
+        self._marked = bytearray(len(self.parameters))
         self._factor: float | None = None
         self._next = 0
         self._first_static = True
@@ -116,17 +116,20 @@ class Reducer:
             with torch.enable_grad():
                 node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
 
-            def hook(*_: Any, index: int = index) -> None:
+            def hook(index: int = index) -> None:
                 reducer = me()
                 if reducer is not None:
                     reducer._autograd_hook(index)
 
             self._accumulators.append(node)
-            self._handles.append(node.register_hook(hook))
+            self._handles.append(add_hook(node, "done", hook))
         self._remove_autograd_hooks = weakref.finalize(self, _remove, self._handles)
 
     def _autograd_hook(self, index: int) -> None:
         """The gradient of a parameter has been accumulated."""
+        if self._only_counts:
+            self._ready(index)
+            return
         first_static = self.static_graph and self._first_static
         if (self.find_unused or first_static) and self.parameters[index].grad is not None:
             self._used[index] = 1
@@ -157,7 +160,8 @@ class Reducer:
     def prepare_for_backward(self, outputs: Sequence[Tensor]) -> None:
         """The forward pass has ended: count from the start, and find the parameters that its outputs do not need."""
         self._expecting, self._unused_marked, self._next = True, False, 0
-        self._marked.clear()
+        self._only_counts = not (self.find_unused or self.static_graph or self._rebuilds())
+        self._marked = bytearray(len(self.parameters))
         self._triggers_left = list(self._triggers)
         for bucket in self._buckets:
             bucket.pending, bucket.work = len(bucket.indices), None
@@ -178,31 +182,46 @@ class Reducer:
 
     def _ready(self, index: int) -> None:
         """A parameter's gradient is final on this process."""
-        if index in self._marked:
+        if self._marked[index]:
             name = f" with name {self.names[index]}" if index in self.names else ""
             raise RuntimeError(
                 f"{TWICE}Parameter at index {index}{name} has been marked as ready twice. This means that multiple "
                 "autograd engine  hooks have fired for this particular parameter during this iteration."
             )
-        self._marked.add(index)
-        self._unfinished = True
-        bucket, place = self._places[index]
-        self._fill(bucket, place)
+        self._marked[index] = self._unfinished = True
+        bucket = self._bucket_of[index]
         bucket.pending -= 1
-        if bucket.pending == 0:
-            while self._next < len(self._buckets) and self._buckets[self._next].pending == 0:
+        if bucket.pending:
+            return
+        with torch.no_grad():
+            while self._next < len(self._buckets) and not self._buckets[self._next].pending:
+                self._fill(self._buckets[self._next])
                 self._start(self._next)
                 self._next += 1
-        if self._next == len(self._buckets):
-            if self.find_unused and not self.static_graph:
+            if self._next == len(self._buckets) and self.find_unused and not self.static_graph:
                 self._settle(self._buckets[-1].work)
                 self._start_used()
+        if self._next == len(self._buckets):
             Variable._execution_engine.queue_callback(self._finish)
 
-    def _fill(self, bucket: Bucket, place: int) -> None:
-        """Copy a gradient into its bucket, divided by the number of processes unless a hook does that."""
+    def _fill(self, bucket: Bucket) -> None:
+        """Copy the gradients into a bucket, divided by the number of processes unless a hook does that."""
+        factor = None if self.hook else self._division()
+        scale = None if factor is None or bucket.sparse else np.array(factor, bucket.flat._payload.dtype)
+        for place, (parameter, to) in enumerate(zip(bucket.parameters, bucket.arrays, strict=True)):
+            grad = parameter.grad
+            a = None if grad is None or self.as_view or grad._node is not None else grad._payload
+            if type(a) is not np.ndarray or to is None or a.dtype is not to.dtype:
+                self._fill_place(bucket, place, factor)
+            elif scale is None:
+                to[...] = a
+            else:
+                np.multiply(a, scale, to)
+
+    def _fill_place(self, bucket: Bucket, place: int, factor: float | None) -> None:
+        """Copy a gradient of any kind, or zeros where there is none."""
         parameter = bucket.parameters[place]
-        grad, factor = parameter.grad, None if self.hook else self._division()
+        grad = parameter.grad
         if bucket.sparse:
             if grad is None:
                 raise RuntimeError("DistributedDataParallel: a parameter with a sparse gradient was not used")
@@ -210,8 +229,6 @@ class Reducer:
                 raise RuntimeError("Expected variable to have sparse gradient.")
             grad = grad.detach().coalesce()
             bucket.flat = grad if factor is None else grad * factor
-            return
-        if grad is not None and not self.as_view and grad._node is None and copied(bucket.arrays[place], grad, factor):
             return
         view = bucket.views[place]
         if grad is None:
@@ -272,8 +289,7 @@ class Reducer:
         self._start_used()
         self._unused = [i for i, times in enumerate(self._triggers) if not times]
         for bucket in self._buckets:
-            for place in range(len(bucket.indices)):
-                self._fill(bucket, place)
+            self._fill(bucket)
         for index in range(len(self._buckets)):
             self._start(index)
         self._finish()
@@ -281,7 +297,7 @@ class Reducer:
 
     def _finish(self) -> None:
         """The backward pass has ended: wait for every bucket, and give the results to the parameters."""
-        self._expecting = self._unfinished = False
+        self._expecting = self._only_counts = self._unfinished = False
         if self.static_graph and not self._first_static and self._rebuilds():
             self._order += self._unused
         used: Any = None
@@ -299,20 +315,28 @@ class Reducer:
             if bucket.sparse:
                 bucket.parameters[0].grad = flat
                 continue
-            views = bucket.views if flat is bucket.flat else bucket.views_of(flat)
-            for parameter, index, view, result in zip(
-                bucket.parameters, bucket.indices, bucket.views, views, strict=True
-            ):
-                if used is not None and not used[index]:
-                    continue
-                grad = parameter.grad
-                if not self.as_view and grad is not None and copied(grad._payload, result, None):
-                    version_of(grad).write(tick())
-                else:
-                    self._give(parameter, view, result)
+            self._give_back(bucket, flat, used)
         self._factor = None
         if self.find_unused and not self.static_graph:
             self._used[:] = 0
+
+    def _give_back(self, bucket: Bucket, flat: Tensor, used: Any) -> None:
+        """Write the results of a bucket to the gradients."""
+        same, now = flat is bucket.flat, tick()
+        results = bucket.views if same else bucket.views_of(flat)
+        arrays = bucket.arrays if same else map(alias_payload, results)
+        for place, (parameter, index, source) in enumerate(
+            zip(bucket.parameters, bucket.indices, arrays, strict=True)
+        ):
+            if used is not None and not used[index]:
+                continue
+            grad = parameter.grad
+            a = None if grad is None or self.as_view else grad._payload
+            if type(a) is np.ndarray and type(source) is np.ndarray and a.dtype is source.dtype and a.flags.writeable:
+                a[...] = source
+                version_of(grad).write(now)
+            else:
+                self._give(parameter, bucket.views[place], results[place])
 
     def _give(self, parameter: Tensor, view: Tensor, result: Tensor) -> None:
         grad = parameter.grad
@@ -336,11 +360,11 @@ class Reducer:
     # ---- buckets
     def _make_buckets(self, bucket_indices: Sequence[Sequence[int]]) -> None:
         self._buckets = []
-        self._places: dict[int, tuple[Bucket, int]] = {}
+        self._bucket_of: dict[int, Bucket] = {}
         for indices in bucket_indices:
             bucket = Bucket([self.parameters[i] for i in indices], indices, self.expect_sparse[indices[0]])
             self._buckets.append(bucket)
-            self._places.update({index: (bucket, place) for place, index in enumerate(indices)})
+            self._bucket_of.update(dict.fromkeys(indices, bucket))
             for parameter, view in zip(bucket.parameters, () if bucket.sparse else bucket.views, strict=False):
                 if self.as_view and parameter.grad is not None:
                     copy_scaled(view, parameter.grad)
@@ -373,7 +397,7 @@ class Reducer:
     def _check_reducer_finalized(self) -> None:
         if not self._unfinished:
             return
-        missing = [i for i in range(len(self.parameters)) if i not in self._marked]
+        missing = [i for i in range(len(self.parameters)) if not self._marked[i]]
         if self.static_graph:
             text = (
                 f"{UNFINISHED} that your training graph has changed in this iteration, e.g., one parameter is used in "
