@@ -114,7 +114,7 @@ class Reducer:
         self._accumulators, self._handles = [], []
         for index, parameter in enumerate(self.parameters):
             with torch.enable_grad():
-                node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+                node: Any = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
 
             def hook(index: int = index) -> None:
                 reducer = me()
@@ -325,9 +325,7 @@ class Reducer:
         same, now = flat is bucket.flat, tick()
         results = bucket.views if same else bucket.views_of(flat)
         arrays = bucket.arrays if same else map(alias_payload, results)
-        for place, (parameter, index, source) in enumerate(
-            zip(bucket.parameters, bucket.indices, arrays, strict=True)
-        ):
+        for place, (parameter, index, source) in enumerate(zip(bucket.parameters, bucket.indices, arrays, strict=True)):
             if used is not None and not used[index]:
                 continue
             grad = parameter.grad
