@@ -98,6 +98,7 @@ MAX_WINDOWS(s, T, B, a) MAX_WINDOWS(s, T, B, b) MAX_WINDOWS(s, T, B, c) MAX_WIND
 INLINE void max_pool_##s(T *o, i64 *at, const T *x, i64 H, i64 W, i64 OH, i64 OW, i64 KH, i64 KW, i64 SH, i64 SW, i64 PH, i64 PW, i64 DH, i64 DW, i64 from, i64 to) { \
   const i64 last = W + PW - 1 - (KW - 1) * DW, end = last < 0 ? 0 : last / SW + 1 < OW ? last / SW + 1 : OW, begin = (PW + SW - 1) / SW, inside = end - begin; /* outputs whose taps lie in the row */ \
   const i64 n = inside >= a && a * sizeof(T) <= 4 * VL ? a : inside >= b && b * sizeof(T) <= 4 * VL ? b : inside >= c ? c : 1; \
+  x += from * H * W; o += from * OH * OW; at += from * OH * OW; \
   for (i64 p = from; p < to; p++, x += H * W) for (i64 i = 0; i < OH; i++, o += OW, at += OW) { \
     const i64 y = i * SH - PH, u0 = y < 0 ? (DH - 1 - y) / DH : 0, over = y < H ? (H - 1 - y) / DH + 1 : 0, rows = (over < KH ? over : KH) - u0, first = (y + u0 * DH) * W - PW; \
     for (i64 j = 0; j < OW;) { \
