@@ -29,9 +29,8 @@ ENTRY(conv_images_f) { const conv_t k = *(const conv_t *)A[0]; part_t f = IS_SQU
 #define WEIGHTS(name, V, fixed) static __attribute__((noinline)) void name(void **A, i64 from, i64 to) { \
   conv_t k = *(const conv_t *)A[0]; fixed \
   const i64 M = N(SIZES), G = N(SIZES + 1), x = k.C * k.D * k.H * k.W, o = k.O * k.OD * k.OH * k.OW, each = k.O * k.C * k.KD * k.KH * k.KW, blocks = (k.O + V * VL - 1) / (V * VL); \
-  float *pad = room((PADDED + LANES * k.OD * k.OH * k.OW) * sizeof(float)), *gt = pad + PADDED; \
   for (i64 q = from; q < to; q++) { const i64 g = q / blocks, b = q % blocks; \
-    conv_weight_blocks(P(float, 0) + g * each, P(float, 1) + g * x, P(float, 2) + g * o, M, G * x, G * o, k, V * VL, pad, gt, b, b + 1); } }
+    conv_weight_blocks(P(float, 0) + g * each, P(float, 1) + g * x, P(float, 2) + g * o, M, G * x, G * o, k, V * VL, b, b + 1); } }
 WEIGHTS(weights_any, 2, ) WEIGHTS(weights_3_1, 2, SQUARE(3, 1))
 #ifdef FLOATS
 WEIGHTS(weights_any_1, 1, ) WEIGHTS(weights_3_1_1, 1, SQUARE(3, 1)) WEIGHTS(weights_3_2, 2, SQUARE(3, 2))

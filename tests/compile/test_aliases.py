@@ -65,3 +65,21 @@ def test_manual_steps_of_parameters() -> None:
         return [found, [(p.tolist(), p._version) for p in (*net.parameters(), *target.parameters())]]
 
     assert train(lambda f: f) == train(lambda f: torch.compile(f, backend="numpy"))
+
+
+def test_inputs_that_share_memory_in_a_later_call() -> None:
+    """Arrays that passed once are not looked at again, but what they have in common with others is."""
+
+    def f(x: Any, y: Any) -> Any:
+        y.add_(1)
+        return x * 2
+
+    found = []
+    for g in (f, torch.compile(f, backend="numpy")):
+        a, b = torch.arange(4.0), torch.ones(4)
+        pairs = [(a, b), (a, a.detach()), (a, a.detach()), (a, a), (a, b), (b, a), (b, b[:]), (b, b[:]), (a, b)]
+        pairs += [(a, torch.ones(4, dtype=torch.float64)), (a, torch.ones(1)), (a, torch.ones(8)[::2]), (a, b.data)]
+        found.append([(g(*pair).tolist(), pair[1].tolist()) for pair in pairs])
+        del pairs
+        found[-1] += [g(torch.full((k % 3 + 1,), 1.0 + k), torch.zeros(k % 3 + 1)).tolist() for k in range(12)]
+    assert found[0] == found[1]

@@ -153,7 +153,7 @@ class Program:
             lines += ["frame, seq = user_frame(getframe(1)), tick()", "code, lasti = frame.f_code, frame.f_lasti"]
         for k, times in self.written:
             lines.append(f"cell = b.cell if (b := t{k}._box) is not None and b.cell is not None else version_of(t{k})")
-            lines += ["cell.write(seq, code, lasti)"] * times
+            lines += _WRITE * times
         lines += [f"t{k}._node.grad = {'None' if at is None else f'wrap(outs[{at}])'}" for k, at in r.grads]
         made = [
             f"wrap(outs[{x.at}])" if x.kind == "value" else f"tensor(x{k}, inputs)" for k, x in enumerate(r.results)
@@ -213,6 +213,15 @@ class Program:
         node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else Port(node, k)
+
+
+#: ``Version.write``, without its calls
+_WRITE = [
+    "cell.version += 1",
+    "if (w := cell.writes) is not None: w.append(cell._seq)",
+    "elif cell._seq: cell.remember()",
+    "cell._seq, cell._code, cell._lasti = seq, code, lasti",
+]
 
 
 def _shape(r: Recording) -> Any:

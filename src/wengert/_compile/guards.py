@@ -19,6 +19,7 @@ import gc
 import os
 import types
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -441,27 +442,34 @@ class Guards:
         self.said = [said for _, said in facts] + list(finder.conditions.values())
         entries = finder.tracer.lifted
         index = {id(t): k for k, (_, t) in enumerate(finder.inputs)}
-        lines = ["def check(args, kwargs):", "  try:"]
+        lines = ["def check(args, kwargs):", "  global last", "  try:"]
         lines += [f"    if not ({text}): return None" for text, _ in facts]
         scope: dict[str, Any] = {f"c{k}": c for k, c in enumerate(finder.constants)}
         lines += [f"    if not ({text}): return None" for text in finder.conditions]
+        arrays: list[str] = []  # what is asked again only of arrays that the last call did not have
         for k, (text, t) in enumerate(finder.inputs):
             entry = entries[id(t)]
             lines.append(f"    t{k} = {text}")
             scope[f"dtype{k}"], scope[f"type{k}"] = entry.array.dtype, type(t)
-            node = "is None" if entry.node is None else "is not None"
+            lines.append(f"    if type(t{k}) is not type{k}: return None")
+            if entry.node is None:
+                lines.append(f"    if t{k}._node is not None: return None")
+            elif entry.is_leaf:
+                none = "is not" if entry.grad is None else "is"
+                lines.append(
+                    f"    n = t{k}._node\n"
+                    f"    if type(n) is not AccumulateGrad or n.grad {none} None or n._hooks is not None: return None"
+                )
+            else:
+                lines.append(f"    if t{k}._node is None or type(t{k}._node) is AccumulateGrad: return None")
             lines.append(
-                f"    if type(t{k}) is not type{k} or not t{k}._node {node}: return None\n"
                 f"    a{k} = t{k}._payload\n"
-                f"    if type(a{k}) is not ndarray: a{k} = plain(t{k})\n"
-                f"    if a{k} is None or a{k}.dtype is not dtype{k} or a{k}.shape != {entry.array.shape!r} "
+                f"    if type(a{k}) is not ndarray and (a{k} := plain(t{k})) is None: return None"
+            )
+            arrays.append(
+                f"if a{k}.dtype is not dtype{k} or a{k}.shape != {entry.array.shape!r} "
                 f"or a{k}.strides != {entry.array.strides!r}: return None"
             )
-            if entry.node is not None:
-                lines.append(f"    if (type(t{k}._node) is AccumulateGrad) is not {entry.is_leaf}: return None")
-                if entry.is_leaf:
-                    none = "is not" if entry.grad is None else "is"
-                    lines.append(f"    if t{k}._node.grad {none} None or t{k}._node._hooks is not None: return None")
             view = view_of(t)
             if view is None:
                 lines.append(f"    if a{k}.base is not None and view_of(t{k}) is not None: return None")
@@ -475,21 +483,12 @@ class Guards:
             if text != finder.inputs[index[wanted]][0]:
                 lines.append(f"    if ({text}) is not t{index[wanted]}: return None")
                 self.said.append(said)
+        lines += _of_arrays(arrays, [view_of(t) is None for _, t in finder.inputs])
         count = len(finder.inputs)
-        if count > 1:
-            lines.append(f"    if len({{{', '.join(f'id(t{k})' for k in range(count))}}}) != {count}: return None")
-            owners = ", ".join(
-                f"id(a{k} if a{k}.base is None else owner(a{k}))"
-                for k in range(count)
-                if view_of(finder.inputs[k][1]) is None
-            )
-            plain = sum(view_of(t) is None for _, t in finder.inputs)
-            if plain > 1:
-                lines.append(f"    if len({{{owners}}}) != {plain}: return None")
         lines.append(f"    return [{', '.join(f't{k}' for k in range(count))}]")
         lines.append("  except (AttributeError, KeyError, IndexError, TypeError, ValueError): return None")
         self.source = "\n".join(lines)
-        scope.update(_SCOPE)
+        scope.update(_SCOPE, last=(_nothing,) * count)
         exec(compile(self.source, "<guards of a compiled function>", "exec"), scope)
         self.check = scope["check"]
 
@@ -501,6 +500,32 @@ class Guards:
 
     def __str__(self) -> str:
         return "\n".join(self.said)
+
+
+def _of_arrays(conditions: list[str], apart: list[bool]) -> list[str]:
+    """The lines that look at the inputs' arrays; those marked ``apart`` share no memory.
+
+    An array that is in use has the dtype, the shape and the memory that it was made with, so arrays that were let pass
+    are let pass again. ``last`` has references to them, and is replaced as a whole: other threads read it too.
+    """
+    names = [f"a{k}" for k in range(len(conditions))]
+    if not names:
+        return []
+    lines = [
+        f"    {', '.join(f'r{k}' for k in range(len(names)))}, = last",
+        f"    if {' or '.join(f'r{k}() is not {a}' for k, a in enumerate(names))}:",
+        *[f"      {text}" for text in conditions],
+        f"      if len({{{', '.join(f'id(t{k})' for k in range(len(names)))}}}) != {len(names)}: return None",
+    ]
+    owners = [f"id({a} if {a}.base is None else owner({a}))" for a, own in zip(names, apart, strict=True) if own]
+    if len(owners) > 1:
+        lines.append(f"      if len({{{', '.join(owners)}}}) != {len(owners)}: return None")
+    lines.append(f"      if len({{{', '.join(f'id({a})' for a in names)}}}) == {len(names)}:")  # so are the tensors
+    return [*lines, f"        last = {', '.join(f'ref({a})' for a in names)},"]
+
+
+def _nothing() -> None:
+    """What a weak reference to an array that is gone gives."""
 
 
 def _owner(a: Any) -> Any:
@@ -522,7 +547,7 @@ def _scope() -> dict[str, Any]:
 
     return {
         "ndarray": np.ndarray, "plain": _plain, "AccumulateGrad": AccumulateGrad, "view_of": view_of, "owner": _owner,
-        "same_array": same_array,
+        "same_array": same_array, "ref": ref,
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 from c_programs import Many, differences, operands_of
 from op_cases import cases
 
+import wengert as torch
 from wengert._compile.c.expressions import NAMES
 from wengert._compile.c.program import _REDUCTIONS, _RULES, CProgram
 
@@ -112,3 +113,27 @@ def test_functions_of_one_number(name, low, high, ulp):
     want = double.wanted[0]
     off = np.abs(got - want) / np.spacing(np.maximum(np.abs(want), 1.2e-38).astype(np.float32))
     assert off.max() <= ulp
+
+
+def test_windows_of_every_width():
+    """Maxima and their places: equal elements, nan and infinities, rows of less and of more than a vector."""
+    rng, many = np.random.default_rng(0), Many()
+    widths, windows = (1, 3, 9, 12, 24, 41), ((1, 1, 0, 1), (2, 2, 0, 1), (3, 2, 1, 1), (3, 1, 1, 2), (2, 3, 1, 1))
+    for w, (kernel, stride, padding, dilation), dtype in itertools.product(widths, windows, (np.float32, np.float64)):
+        out = (w + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+        if out < 1:
+            continue
+        x = rng.integers(-3, 3, (64, 4, w, w)).astype(dtype)
+        x[rng.random(x.shape) < 0.1] = np.nan
+        x[rng.random(x.shape) < 0.2] = -np.inf
+        many.add("max_windows", [x], tuple((k, k) for k in (kernel, stride, padding, dilation, out)))
+    program = CProgram(many.plan())
+    assert program.calls == []
+    threads = torch.get_num_threads()
+    try:
+        for n in (1, 2):
+            torch.set_num_threads(n)
+            for g, w in zip(program(many.arrays), many.wanted, strict=True):
+                np.testing.assert_array_equal(g, w)
+    finally:
+        torch.set_num_threads(threads)

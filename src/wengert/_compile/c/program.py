@@ -38,6 +38,7 @@ _COPIES = frozenset(("view", "reshape", "clone", "contiguous", "permute", "trans
 empty = np.empty
 _SCRATCH = -1  # the memory that one operator needs besides its operands
 _ALIGNED = 64
+_SMALL = 4096  # bytes that are copied sooner than a new array's address is found
 
 
 class Unsupported(Exception):
@@ -444,6 +445,7 @@ class _Frame:
             if m not in known
         ]
         self.made: list[tuple[int, int, Any, Any]] = []  # place in the table, value, its shape and dtype
+        self.copied: list[tuple[int, Any]] = []  # value, memory of the frame that its small array is a copy of
         self.last: list[Any] = []
         self.arrays: dict[Place, Any] = {}  # in the frame's own memory
         for k, m in enumerate(program.memories):
@@ -456,6 +458,11 @@ class _Frame:
                 self.last.append(_nothing)
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
+            elif m in program.roots and program.simple and program.plan.values[m].nbytes <= _SMALL:
+                value = program.plan.values[m]
+                slot = np.empty(value.shape, value.dtype)
+                self.table[k] = address_of(slot)
+                self.copied.append((m, slot))
             elif m in program.roots:
                 self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
             else:
@@ -485,6 +492,8 @@ class _Frame:
         if program.simple:
             for step in program._steps:
                 step(self.address)
+            for m, slot in self.copied:
+                own[m] = slot.copy()
             return [own[r] for r in program.plan.results]
         for m, shape, dtype in self.untouched:
             own[m] = empty(shape, dtype)

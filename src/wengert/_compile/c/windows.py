@@ -168,10 +168,9 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
         piece = Piece(-1, 1)  # blocks of the vectors' width, which C knows
         piece.total = f"({k.o} + lanes_of({k.o}) - 1) / lanes_of({k.o})"  # type: ignore[assignment]
         p, q, r = piece.pointer(a), piece.pointer(g), piece.pointer(o)
-        piece.add(f"  float *pad = room(({k.padded} + LANES * {k.places}) * 4), *gt = pad + {k.padded};")
         piece.add(
             f"  conv_weight_blocks({r} + {group * each}, {p} + {group * n_in}, {q} + {group * n_out}, {k.n}, "
-            f"{k.groups * n_in}, {k.groups * n_out}, {k.text}, lanes_of({k.o}), pad, gt, from, to);"
+            f"{k.groups * n_in}, {k.groups * n_out}, {k.text}, lanes_of({k.o}), from, to);"
         )
         pieces.append(piece)
     return pieces

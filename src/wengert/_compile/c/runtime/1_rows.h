@@ -68,20 +68,46 @@ ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, const T *g, const T *x, cons
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
 ROWS pool_back_##s(T *o, const T *g, const i64 *at, i64 out, i64 in, i64 from, i64 to) { \
   memset(o + from * in, 0, (to - from) * in * sizeof(T)); \
-  for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } } \
-INLINE void max_pool_row_##s(T *o, int32_t *at, const T *r, int32_t place, i64 n, i64 S) { /* one element of each window of a row */ \
-  IVDEP for (i64 j = 0; j < n; j++) { const T e = r[j * S], m = o[j]; const int32_t b = at[j]; \
-    const int take = (b < 0) | (e > m) | (e != e); o[j] = take ? e : m; at[j] = take ? place + (int32_t)(j * S) : b; } } \
-INLINE void max_pool_##s(T *o, i64 *at, const T *x, i64 H, i64 W, i64 OH, i64 OW, i64 KH, i64 KW, i64 SH, i64 SW, i64 PH, i64 PW, i64 DH, i64 DW, i64 from, i64 to) { \
-  int32_t *where = room(OW * 4); \
-  for (i64 p = from; p < to; p++) for (i64 i = 0; i < OH; i++) { T *m = o + (p * OH + i) * OW; \
-    for (i64 j = 0; j < OW; j++) { m[j] = -INFINITY; where[j] = -1; } \
-    for (i64 u = 0; u < KH; u++) { const i64 y = i * SH - PH + u * DH; if (y < 0 || y >= H) continue; \
-      for (i64 v = 0; v < KW; v++) { const i64 z = v * DW - PW, j0 = z < 0 ? (SW - 1 - z) / SW : 0; \
-        i64 j1 = W - z <= 0 ? 0 : (W - 1 - z) / SW + 1; j1 = j1 < OW ? j1 : OW; if (j1 <= j0) continue; \
-        const i64 first = y * W + j0 * SW + z; const T *r = x + p * H * W + first; \
-        if (SW == 2) max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, 2); \
-        else if (SW == 1) max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, 1); \
-        else max_pool_row_##s(m + j0, where + j0, r, (int32_t)first, j1 - j0, SW); } } \
-    for (i64 j = 0; j < OW; j++) at[(p * OH + i) * OW + j] = where[j]; } }
+  for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } }
 ROW_FUNCTIONS(f, float) ROW_FUNCTIONS(d, double)
+/* Maxima of the windows of n neighbours in a row, all of whose taps lie in the image: of equal elements the first, of nan the last, as PyTorch. */
+#ifdef __clang__
+#define PICKED(I, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICKED(I, a, b, ...) __builtin_shuffle(a, b, (I){__VA_ARGS__})
+#endif
+#define EVENS_1(I, a, b) a /* every other one of the 2 n - 1 numbers of which a has the first n, b the last */
+#define EVENS_2(I, a, b) PICKED(I, a, b, 0, 3)
+#define EVENS_4(I, a, b) PICKED(I, a, b, 0, 2, 5, 7)
+#define EVENS_8(I, a, b) PICKED(I, a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#define EVENS_16(I, a, b) PICKED(I, a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31)
+#define MAX_WINDOWS(s, T, B, n) \
+typedef T v##s##n##_t __attribute__((vector_size(n * sizeof(T)), aligned(sizeof(T)), may_alias)); \
+typedef B v##s##n##_at __attribute__((vector_size(n * sizeof(T)), aligned(sizeof(T)), may_alias)); \
+INLINE void max_windows_##s##n(T *o, i64 *at, const T *x, i64 first, i64 W, i64 KH, i64 KW, i64 S, i64 DH, i64 DW) { \
+  v##s##n##_t m = {0}; v##s##n##_at where = {0}, lane; for (int l = 0; l < n; l++) lane[l] = (B)(first + l * S); \
+  for (i64 u = 0; u < KH; u++) for (i64 v = 0; v < KW; v++) { const i64 place = u * DH * W + v * DW; const T *q = x + first + place; v##s##n##_t e; \
+    if (S == 1) e = *(const v##s##n##_t *)q; \
+    else if (S == 2) e = EVENS_##n(v##s##n##_at, *(const v##s##n##_t *)q, *(const v##s##n##_t *)(q + n - 1)); \
+    else for (int l = 0; l < n; l++) e[l] = q[l * S]; \
+    const v##s##n##_at here = lane + (B)place, take = u || v ? (e > m) | (e != e) : (v##s##n##_at){0} == 0; \
+    m = (v##s##n##_t)((take & (v##s##n##_at)e) | (~take & (v##s##n##_at)m)); where = (take & here) | (~take & where); } \
+  *(v##s##n##_t *)o = m; for (int l = 0; l < n; l++) at[l] = where[l]; }
+#define MAX_POOL(s, T, B, a, b, c) \
+MAX_WINDOWS(s, T, B, a) MAX_WINDOWS(s, T, B, b) MAX_WINDOWS(s, T, B, c) MAX_WINDOWS(s, T, B, 1) \
+INLINE void max_pool_##s(T *o, i64 *at, const T *x, i64 H, i64 W, i64 OH, i64 OW, i64 KH, i64 KW, i64 SH, i64 SW, i64 PH, i64 PW, i64 DH, i64 DW, i64 from, i64 to) { \
+  const i64 last = W + PW - 1 - (KW - 1) * DW, end = last < 0 ? 0 : last / SW + 1 < OW ? last / SW + 1 : OW, begin = (PW + SW - 1) / SW, inside = end - begin; /* outputs whose taps lie in the row */ \
+  const i64 n = inside >= a && a * sizeof(T) <= 4 * VL ? a : inside >= b && b * sizeof(T) <= 4 * VL ? b : inside >= c ? c : 1; \
+  x += from * H * W; o += from * OH * OW; at += from * OH * OW; \
+  for (i64 p = from; p < to; p++, x += H * W) for (i64 i = 0; i < OH; i++, o += OW, at += OW) { \
+    const i64 y = i * SH - PH, u0 = y < 0 ? (DH - 1 - y) / DH : 0, over = y < H ? (H - 1 - y) / DH + 1 : 0, rows = (over < KH ? over : KH) - u0, first = (y + u0 * DH) * W - PW; \
+    for (i64 j = 0; j < OW;) { \
+      if (j < begin || j >= end || rows <= 0) { const i64 z = j * SW - PW, v0 = z < 0 ? (DW - 1 - z) / DW : 0, past = z < W ? (W - 1 - z) / DW + 1 : 0, taps = (past < KW ? past : KW) - v0; \
+        if (rows <= 0 || taps <= 0) { o[j] = -INFINITY; at[j] = -1; } else max_windows_##s##1(o + j, at + j, x, first + j * SW + v0 * DW, W, rows, taps, 1, DH, DW); \
+        j++; continue; } \
+      if (j + n > end) j = end - n; \
+      const i64 f = first + j * SW; \
+      if (n == a) max_windows_##s##a(o + j, at + j, x, f, W, rows, KW, SW, DH, DW); else if (n == b) max_windows_##s##b(o + j, at + j, x, f, W, rows, KW, SW, DH, DW); \
+      else if (n == c) max_windows_##s##c(o + j, at + j, x, f, W, rows, KW, SW, DH, DW); else max_windows_##s##1(o + j, at + j, x, f, W, rows, KW, 1, DH, DW); \
+      j += n; } } }
+MAX_POOL(f, float, int32_t, 16, 8, 4) MAX_POOL(d, double, i64, 8, 4, 2)
