@@ -22,7 +22,7 @@ except AttributeError:
 if fx is None:  #| records
     if slow_always:  #? modes
         return slow(info, (input,))
-    if a.dtype not in fast:  #? check
+    if a.dtype is not FLOAT32 and a.dtype not in fast:  #? check
         return promote_and_retry(info, input)
     t = make()
     t._box = t._node = None
@@ -106,7 +106,7 @@ else:  #| number
     if fx is None and fy is None:  #| records
         if slow_always:  #? modes and records
             return slow(info, ({x}, other))
-        if xa.dtype not in pairs:  #? check
+        if xa.dtype is not FLOAT32 and xa.dtype not in pairs:  #? check
             return promote_and_retry(info, {x}, other)
         @binary_unrecorded  #? records
     #? records
@@ -227,7 +227,7 @@ except AttributeError:
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
-    if a.dtype not in accepted:  #? check or to_float
+    if a.dtype is not FLOAT32 and a.dtype not in accepted:  #? check or to_float
         dtype = logical_dtype(input)
         info.check(info, input, None, dtype)  #? check
         if dtype not in INEXACT:  #? to_float
