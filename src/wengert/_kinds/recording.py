@@ -469,7 +469,7 @@ t{k} = make()
 t{k}._payload = r{k}
 t{k}._box = t{k}._node = None
 if r{k}.dtype.kind in "fcV":  #? port
-    t{k}._node = port = new(Port)
+    t{k}._node = port = Port()
     port.fx = n
     port.k = {k}
     port._seq = next(ticks)

@@ -21,7 +21,7 @@ from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transforme
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, constant_cast, logical_dtype
 from ..._tape.saved import refuse_detached
-from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, new, shared_payload, wrap
+from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, make, shared_payload, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
@@ -371,7 +371,7 @@ def detach(input: Tensor) -> Tensor:
         a = input._payload
     except AttributeError:
         a = payload(input, "detach")
-    t = new(Tensor)
+    t = make()
     if type(a) is not np.ndarray:
         a = alias_payload(input, t)
         if not isinstance(a, np.ndarray):
