@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks.rounds import THREAD_VARIABLES
 from benchmarks.sweep_calls import Call, database, everyday
 from benchmarks.sweep_floors import ENOUGH, floors, reasons
+from benchmarks.sweep_replay import KNOWN, Recorder, results
 
 GEOMETRIC_MEAN, WORST, SUM_OF_DIM = 0.85, 2.0, 0.7  # the ratios to torch 2.13 that must be held
 SUM_CALL = "m.sum(1)"
@@ -47,6 +48,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--database", action="store_true", help="the calls of PyTorch's operator database instead")
     parser.add_argument("--slowest", metavar="N", type=int, default=20, help="show so many of the slowest (default 20)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of each library (default {ROUNDS})")
+    parser.add_argument(
+        "--floors",
+        action="store_true",
+        help="also time each call's own calls of NumPy and SciPy, and its Tensors, alone",
+    )
     parser.add_argument("--json", metavar="FILE", type=Path, help="put the figures there")
     parser.add_argument("--list", action="store_true", help="name the calls and stop")
     parser.add_argument("--check", action="store_true", help="fail if a bound is not held")
@@ -127,6 +133,34 @@ def measure_floors(timings: dict[str, tuple[float, float]]) -> dict[str, float]:
     return found
 
 
+def floor_of(call: Call, made: list[float], rounds: int) -> float:
+    """Seconds for the calls of NumPy and SciPy that a call of wengert makes, and for a Tensor as each result."""
+    operands = [call.fresh[1]()] if call.fresh else []
+    recorder = Recorder(functools.partial(call.wengert, *operands))
+    try:
+        recorder.run()
+    except (ValueError, TypeError, IndexError, RuntimeError):  # a call that cannot be made twice
+        return math.nan
+    count = max(3, int(TURN / 3 / max(_turn(recorder.run, 5), 1e-8)))
+    seconds = min(_turn(recorder.run, count) for _ in range(rounds))
+    return seconds + sum(each - made[2] for each in (made[recorded] for recorded in recorder.results))
+
+
+def told_floors(timings: dict[str, tuple[float, float]], lowest: dict[str, float]) -> str:
+    """The geometric mean of the floors, beside that of the calls that have one."""
+    known = {name: max(seconds, 1e-8) for name, seconds in lowest.items() if not math.isnan(seconds)}
+    ratios = [
+        [seconds / timings[name][0] for name, seconds in known.items()],
+        [timings[name][1] / timings[name][0] for name in known],
+    ]
+    share = sum(known[name] / timings[name][1] for name in known) / len(known)
+    return (
+        f"floors (the calls of NumPy and SciPy that are made, and one Tensor a result): {len(known)} calls, geometric "
+        f"mean {geometric_mean(ratios[0]):.3f} of torch, where the calls have {geometric_mean(ratios[1]):.3f}; "
+        f"{share:.0%} of their time on average"
+    )
+
+
 def report(
     timings: dict[str, tuple[float, float]], bare: dict[str, float], left_out: Counter[str], slowest: int
 ) -> str:
@@ -175,6 +209,9 @@ def held(timings: dict[str, tuple[float, float]]) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
+    if options.floors and not KNOWN:
+        print("--floors reads the frames of CPython 3.11 alone", file=sys.stderr)
+        return 1
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     import torch
 
@@ -187,6 +224,8 @@ def main(arguments: list[str] | None = None) -> int:
     left_out: Counter[str] = Counter()
     live, begun = sys.stderr.isatty(), time.monotonic()
     gc.disable()
+    lowest: dict[str, float] = {}
+    made = [min(_turn(f, 20_000) for _ in range(ROUNDS)) for f in (*results(), lambda: None)] if options.floors else []
     for number, call in enumerate(database() if options.database else everyday(torch, wengert), 1):
         if only and not any(text in call.name.lower() for text in only):
             continue
@@ -199,6 +238,8 @@ def main(arguments: list[str] | None = None) -> int:
             left_out[str(why)] += 1
             continue
         timings[call.name] = measure(call, options.rounds)
+        if options.floors:
+            lowest[call.name] = floor_of(call, made, options.rounds)
         if number % 50 == 0:
             gc.collect()
         if live or number % 200 == 0:
@@ -212,6 +253,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(
         ("\r" + " " * 120 + "\r" if live else "") + report(timings, measure_floors(timings), left_out, options.slowest)
     )
+    if lowest:
+        print(told_floors(timings, lowest))
     if options.json:
         options.json.write_text(json.dumps({name: list(pair) for name, pair in timings.items()}, indent=0) + "\n")
     return int(options.check and not held(timings))

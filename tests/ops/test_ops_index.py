@@ -538,3 +538,11 @@ def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:
     row = W.ones(3)
     row.expand(2, 3).detach()[0:1].mul_(2)
     assert row.tolist() == [2, 2, 2]
+
+
+def test_a_slice_that_is_written_from_the_end_is_a_view_also_where_it_is_whole() -> None:
+    """PyTorch leaves a slice out where it is written as the whole dimension, not where it turns out to be."""
+    x = W.ones(2, 3, requires_grad=True)
+    assert [x[-2:].grad_fn.name(), x[:, -3:].grad_fn.name()] == ["SliceBackward0"] * 2
+    assert x[-2:, 0].grad_fn.next_functions[0][0].name() == "SliceBackward0"
+    assert x[0:2].grad_fn.name() == x[:].grad_fn.name()

@@ -25,7 +25,7 @@ from .._base.registry import REGISTRY
 from .._base.tracing import TRACER
 from .._payloads.transforms import DEPTH
 from .._tape import engine
-from .._tape.node import Port, box_of, tick, version_of
+from .._tape.node import box_of, new_port, tick, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
 from ..nn.modules._handles import seen
@@ -163,7 +163,7 @@ class Program:
         if r.freed and tensors:  # the function has run the backward pass itself
             lines.append("node = Node(program, (), None, (), None, code, lasti)")
             lines += [
-                f"r{k}._node = {'node' if len(tensors) == 1 else f'Port(node, {j})'}" for j, k in enumerate(tensors)
+                f"r{k}._node = {'node' if len(tensors) == 1 else f'new_port(node, {j})'}" for j, k in enumerate(tensors)
             ]
         elif tensors:
             lines.append(f"program._record(inputs, outs, [{', '.join(f'r{k}' for k in tensors)}], ")
@@ -175,7 +175,7 @@ class Program:
             lines.append("return r0" if self.shape is Tensor else f"return shape([{returned}])")
         scope = {
             "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "wrap": wrap,
-            "tensor": self._tensor, "shape": self.shape, "Node": CompiledFunctionBackward, "Port": Port,
+            "tensor": self._tensor, "shape": self.shape, "Node": CompiledFunctionBackward, "new_port": new_port,
         }  # fmt: skip
         scope.update({f"x{k}": x for k, x in enumerate(r.results)})
         exec(compile("def run(program, inputs, fn, args, kwargs):\n " + "\n ".join(lines), __file__, "exec"), scope)
@@ -212,7 +212,7 @@ class Program:
         node = CompiledFunctionBackward(self, edges, saved, boxes, again, code, lasti)
         node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
-            t._node = node if len(tensors) == 1 else Port(node, k)
+            t._node = node if len(tensors) == 1 else new_port(node, k)
 
 
 #: ``Version.write``, without its calls

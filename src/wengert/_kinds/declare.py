@@ -155,6 +155,9 @@ def slotted(
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
         "operator": info.name,
     }  # fmt: skip
+    if len(info.params) <= max(info.arity, 1) and not info.view:  # no parameters: nothing to write at each call
+        kept = tuple(slot for slot in kept if slot != "params")
+        usual["params"] = ()
     return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import REGISTRY
 from .dims import EVERY_DIM
-from .recording import ONE_DIM, USUAL, read_dim
+from .recording import HEAD, HEAD_BY_NAME, ONE_DIM, USUAL, elsewhere, elsewhere_by_name, read_dim
 from .templates import FirstCall, Shape, first_call_of, hot
 
 
@@ -44,21 +44,23 @@ def in_one_dim(
     """A public function that along one dim is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
-    given) and ``keepdim`` (``keepdim=``: never by position). ``unless``: a condition on the array ``a`` for which it is
+    given) and ``keepdim``; with ``=`` after it never by position. ``unless``: a condition on the array ``a`` for which it is
     not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
     """
     own = _own(name)
     by_name, whole, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
+    named = "dim=" * ("dims=" in values)
 
     def parts() -> dict[str, str]:
         texts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
         for key in ("outputs", "plain_outputs") if result is not None else ():
             texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
-        return texts | read_dim(by_name, whole, unless and f" or {unless}")
+        return texts | read_dim(by_name, whole, unless and f" or {unless}", named)
 
     flags = {"modes": False, "dims": whole, "whole": whole, "keepdim": keepdim, "without": alone is not None}
-    shape = Shape("one", ONE_DIM, "input, *args, **kwargs", parts, **{**own.shape.flags, **flags})
+    shape = Shape("one", ONE_DIM, HEAD_BY_NAME if named else HEAD, parts, **{**own.shape.flags, **flags})
     more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "EVERY_DIM": EVERY_DIM, "without": alone}
+    more["elsewhere"] = elsewhere_by_name if named else elsewhere
     return in_front_of(otherwise, shape, lambda: own.names() | more)
 
 

@@ -32,7 +32,7 @@ from .._tape.error_text import unbroadcast
 from .._tape.node import FREED, Box, Parts, Port, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
-from .._tape.tensor import Tensor, make, new, note_view, wrap
+from .._tape.tensor import Tensor, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
@@ -174,7 +174,7 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
             dtype = a.dtype
             meta.append((a.shape, dtype))
             if differentiable[k if k < last else last] and dtype.kind in "fcV":
-                t._node = port = new(Port)
+                t._node = port = Port()
                 port.fx = n
                 port.k = k
                 port._seq = next(ticks)
@@ -227,7 +227,7 @@ def _plain_dtype(a: Any) -> Any:
 _NAMES: dict[str, Any] = {
     "JUST_ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN,
     "lift_to_common_level": lift_to_common_level, "unbroadcast": unbroadcast,
-    "note_view": note_view, "plain_dtype": _plain_dtype, "Port": Port, "new": new, "promoted": _promoted,
+    "note_view": note_view, "plain_dtype": _plain_dtype, "Port": Port, "promoted": _promoted,
     "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 

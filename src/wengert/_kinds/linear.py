@@ -17,7 +17,7 @@ from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name, two_dtypes
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .fronts import in_front_of
-from .recording import PRODUCT, one, parameters
+from .recording import HEAD, PRODUCT, elsewhere, one, parameters
 from .templates import Shape
 
 # ---- linear in its one tensor
@@ -61,13 +61,13 @@ def linear(
 
         def scope() -> dict[str, Any]:
             dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
-            return names_of(info, N, otherwise=otherwise, **dims)
+            return names_of(info, N, otherwise=otherwise, elsewhere=elsewhere, **dims)
 
         shape = one(info, view=view, keep_shape=keep_shape)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
             front: dict[str, Any] = {"along": along is not None, "dims": True, "keepdim": True}
-            alone = one(info, "input, *args, **kwargs", keep_shape=keep_shape, alone=True, **front)
+            alone = one(info, HEAD, keep_shape=keep_shape, alone=True, **front)
             publish(in_front_of(otherwise, alone, scope), names)
         return op
 

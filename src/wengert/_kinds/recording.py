@@ -7,7 +7,7 @@ from typing import Any
 
 from .._arrays.layouts import when_needless
 from .._base.registry import Operator
-from .templates import PIECES, Shape, piece
+from .templates import ABSENT, PIECES, Shape, piece
 
 # ---- elementwise
 UNARY = """
@@ -22,7 +22,7 @@ except AttributeError:
 if fx is None:  #| records
     if slow_always:  #? modes
         return slow(info, (input,))
-    if a.dtype not in fast:  #? check
+    if a.dtype is not FLOAT32 and a.dtype not in fast:  #? check
         return promote_and_retry(info, input)
     t = make()
     t._box = t._node = None
@@ -106,7 +106,7 @@ else:  #| number
     if fx is None and fy is None:  #| records
         if slow_always:  #? modes and records
             return slow(info, ({x}, other))
-        if xa.dtype not in pairs:  #? check
+        if xa.dtype is not FLOAT32 and xa.dtype not in pairs:  #? check
             return promote_and_retry(info, {x}, other)
         @binary_unrecorded  #? records
     #? records
@@ -173,53 +173,55 @@ ONE = """
 if {mode}:  #? modes
     return slow(info, ({args},))
 #? alone
-    if args or kwargs or slow_if_recording:
+    if dim is not ABSENT or kwargs or slow_if_recording:
         #? along
             @front(table="along", N="Along", p=", dim, keepdim", ps="(dim, keepdim)")
-        return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+        @otherwise
 @body
 """
 ONE_DIM = """
-if not (args or kwargs):  #? without
+if dim is ABSENT and not kwargs:  #? without
     return without(input)  #? without
 @front
-return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+@otherwise
 """  # a public function along one dim
+PIECES["otherwise"] = """
+if args or kwargs:
+    return elsewhere(otherwise, input, dim, args, kwargs)
+return otherwise(input) if dim is ABSENT else otherwise(input, {named}dim)
+"""
 PIECES["front"] = """
-keepdim = False  #? keepdim
-if not kwargs and len(args) < 2:
-    dim = args[0] if args else None
-elif not args and len(kwargs) == 1:
-    dim = kwargs.get("dim")
-else:
-    dim = args[0] if args else kwargs.get("dim")  #? keepdim
-    keepdim = {second}kwargs.get("keepdim")  #? keepdim
-    if len(args) + len(kwargs) > 2 or type(keepdim) is not bool:  #? keepdim
-        dim = ...  # not one
-    dim = ...  # not one  #? not keepdim
+if args or kwargs:
+    #? keepdim
+        keepdim = {second}kwargs.get("keepdim")
+        if dim is ABSENT or len(args) + len(kwargs) > 1 or type(keepdim) is not bool:
+            return elsewhere(otherwise, input, dim, args, kwargs)
+    return elsewhere(otherwise, input, dim, args, kwargs)  #? not keepdim
+else:  #? keepdim
+    keepdim = False  #? keepdim
 if {asked} and not slow_always:
-    @body(front="yes", one_dim="yes", unless=not_one_dim, passed="input, *args, **kwargs")
+    @body(front="yes", one_dim="yes", unless=not_one_dim, passed="otherwise, input, dim, args, kwargs", called="elsewhere")
 """
 USUAL = """
 if {unusual}:
     return otherwise({passed})
-@body(front="yes")
+@body(front="yes", called="otherwise")
 """  # a public function with its usual arguments
 PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
 except AttributeError:
-    return otherwise({passed})  #? front
+    return {called}({passed})  #? front
     return refuse(info, (input,), ({args},))  #? general and not front
     return refuse_first(info, input{p})  #? not (general or front)
 #? front
     if type(a) is not ndarray{unless}:
-        return otherwise({passed})
+        return {called}({passed})
     if fx is not None and slow_if_recording:  #? records
-        return otherwise({passed})
+        return {called}({passed})
 #? one_dim
-    if dim is None:  #? whole
+    if dim is ABSENT:  #? whole
         dim = EVERY_DIM[a.ndim]  #? whole
     else:  #| whole
         dim = (dim if dim >= 0 else dim + a.ndim,)  #? dims
@@ -227,7 +229,7 @@ except AttributeError:
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
-    if a.dtype not in accepted:  #? check or to_float
+    if a.dtype is not FLOAT32 and a.dtype not in accepted:  #? check or to_float
         dtype = logical_dtype(input)
         info.check(info, input, None, dtype)  #? check
         if dtype not in INEXACT:  #? to_float
@@ -247,8 +249,10 @@ try:
         else:  #| slope
             {to}elementwise(raw, a{p})
     else:  #| elementwise
-        {to}(bare if type(a) is ndarray and {needless} else {table}[type(a)])(a{p})  #? needless
-        {to}{table}[type(a)](a{p})  #? not needless
+        {to}(bare if type(a) is ndarray and {needless} else {table}[type(a)])(a{p})  #? needless and not front
+        {to}(bare if {needless} else {table}[ndarray])(a{p})  #? needless and front
+        {to}{table}[type(a)](a{p})  #? not (needless or front)
+        {to}{table}[ndarray](a{p})  #? not needless and front
 except ARITHMETIC:
     {to}silently({table}[type(a)], a{p})
 if fx is None:  #| records
@@ -257,7 +261,7 @@ if fx is None:  #| records
     return tuple([wrap(a) for a in r])  #? many and not outputs
 #? records
     @node
-    n.params = {ps}  #? not general
+    n.params = {ps}  #? p and not general or view
     n.shape = a.shape  #? keep_shape
     n.shapes = (a.shape,)  #? broadcast
     n.x = input._box or box_of(input)  #? keep_self
@@ -279,12 +283,27 @@ def parameters(info: Operator) -> dict[str, str]:
     return {"p": "".join(f", {name}" for name in names), "ps": f"({', '.join(names)},)" if names else "()"}
 
 
-def read_dim(by_name: bool = False, whole: bool = False, unless: str = "") -> dict[str, str]:
+def elsewhere(otherwise: Any, input: Any, dim: Any, args: Any, kwargs: Any) -> Any:
+    """Call a public function behind its text; ``ABSENT`` is a dim that was not given."""
+    return otherwise(input, *args, **kwargs) if dim is ABSENT else otherwise(input, dim, *args, **kwargs)
+
+
+def elsewhere_by_name(otherwise: Any, input: Any, dim: Any, args: Any, kwargs: Any) -> Any:
+    """``elsewhere`` for a function that takes ``dim`` by name only."""
+    return otherwise(input, *args, **kwargs) if dim is ABSENT else otherwise(input, *args, dim=dim, **kwargs)
+
+
+HEAD = "input, dim=ABSENT, *args, **kwargs"  # of a public function along one dim
+HEAD_BY_NAME = "input, *args, dim=ABSENT, **kwargs"
+
+
+def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named: str = "") -> dict[str, str]:
     """The texts that tell a call with one dim."""
-    in_range = "(dim is None or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
+    in_range = "(dim is ABSENT or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
     return {
-        "asked": "(type(dim) is int or not (args or kwargs))" if whole else "type(dim) is int",
-        "second": "" if by_name else "args[1] if len(args) > 1 else ",
+        "asked": "(type(dim) is int or dim is ABSENT)" if whole else "type(dim) is int",
+        "named": named,
+        "second": "" if by_name else "args[0] if args else ",
         "not_one_dim": f" or not {in_range}{unless}",
     }
 
@@ -372,7 +391,7 @@ if fx is None and fy is None{and_fc}:
         n.c = ca.shape
     n.fc = fc
 @node(fy="fy")
-n.params = {ps}
+n.params = {ps}  #? p
 if fy is not None:
     n.x = {x}._box or box_of({x})
 else:
@@ -468,8 +487,8 @@ PIECES["output"] = """
 t{k} = make()
 t{k}._payload = r{k}
 t{k}._box = t{k}._node = None
-if r{k}.dtype.kind in "fcV":  #? port
-    t{k}._node = port = new(Port)
+if r{k}.dtype is FLOAT32 or r{k}.dtype.kind in "fcV":  #? port
+    t{k}._node = port = Port()
     port.fx = n
     port.k = {k}
     port._seq = next(ticks)

@@ -92,6 +92,10 @@ class Shape:
         return "\n".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
 
 
+class ABSENT:
+    """The class that stands for an argument that was not given."""
+
+
 AnyShape = Shape | Callable[[], Shape]
 
 
@@ -172,7 +176,7 @@ def _trampoline(head: str) -> Any:
             call.append(f"{name}={name}" if by_name and name[0] != "*" else name)
         by_name = by_name or part[0] == "*"
     text = f"def first_call({head}):\n    return FIRST_CALL.put_together()({', '.join(call)})\n"
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = {"ABSENT": ABSENT}
     exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
     return shortens(scope["first_call"])
 
@@ -313,7 +317,8 @@ if c is not None and c._seq > n._seq:
 
 
 COMMON: dict[str, Any] = {
-    "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED,
+    "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64},
+    "FREED": FREED,
     "INEXACT": INEXACT, "LARGE": LEAST, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,

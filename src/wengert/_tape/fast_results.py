@@ -13,7 +13,7 @@ from typing import Any
 from .._base import errors as lines
 from .._base.registry import Operator
 from .node import Port, ticks
-from .tensor import Tensor, make, new
+from .tensor import Tensor, make
 from .views import MULTI_OUTPUT_VIEW
 
 
@@ -47,41 +47,43 @@ def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, 
 
 
 def view_results(
-    info: Operator, input: Tensor, params: tuple[Any, ...], arrays: Any, saved: list[Any]
+    info: Operator, input: Tensor, params: tuple[Any, ...], arrays: Any, saved: list[Any], depth: int = 2
 ) -> tuple[Tensor, ...]:
     """The results of a view operator with several outputs; ``saved`` are the values that its formula uses."""
-    fx = input._node
-    n = c = None
-    if fx is not None:
-        n = info.node()
-        n.fx = (fx,)
-        n.values = saved
-        n._seq = next(ticks)
-        n._hooks = None
-        f = getframe(2)
-        n._code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n._code = f.f_code
-        n._lasti = f.f_lasti
-        c = n._code
-        n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
     tensors = []
+    fx = input._node
+    if fx is None:
+        for k, a in enumerate(arrays):
+            t = make()
+            t._box = t._node = None
+            t._payload = a
+            t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)  # noqa: RUF005  a starred tuple is made from a list
+            tensors.append(t)
+        return tuple(tensors)
+    n = info.node()
+    n.fx = (fx,)
+    n.values = saved
+    n._seq = next(ticks)
+    n._hooks = None
+    f = getframe(depth)
+    n._code = c = f.f_code
+    if c is not lines.user_code:
+        f = lines.user_frame(f)
+        n._code = c = f.f_code
+    n._lasti = lasti = f.f_lasti
+    n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
     for k, a in enumerate(arrays):
         t = make()
         t._box = None
         t._payload = a
-        t._view = (input, info, (*params, k), MULTI_OUTPUT_VIEW)
-        if n is None:
-            t._node = None
-        else:
-            t._node = m = new(Port)
-            m.fx = n
-            m.k = k
-            m._seq = next(ticks)
-            m._hooks = None
-            m._code = c
-            m._lasti = n._lasti
+        t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)  # noqa: RUF005
+        t._node = m = Port()
+        m.fx = n
+        m.k = k
+        m._seq = next(ticks)
+        m._hooks = None
+        m._code = c
+        m._lasti = lasti
         tensors.append(t)
     return tuple(tensors)
 

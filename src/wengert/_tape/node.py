@@ -288,14 +288,6 @@ class Port(Node):
     fx: Node
     k: int
 
-    def __init__(self, node: Node, k: int) -> None:
-        self.fx = node
-        self.k = k
-        self._seq = tick()
-        self._hooks = None
-        self._code = node._code
-        self._lasti = node._lasti
-
     def _edges(self) -> tuple[Node | None, ...]:
         return (self.fx,)
 
@@ -310,7 +302,19 @@ def port_of(node: Node, k: int) -> Port:
         port = h.ports[k]()
         if port is not None:
             return port
-    return Port(node, k)
+    return new_port(node, k)
+
+
+def new_port(node: Node, k: int) -> Port:
+    """The port of an output that had none."""
+    port = Port()
+    port.fx = node
+    port.k = k
+    port._seq = tick()
+    port._hooks = None
+    port._code = node._code
+    port._lasti = node._lasti
+    return port
 
 
 class Parts:

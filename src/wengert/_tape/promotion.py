@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .._arrays.library import ARITHMETIC
 from .._base import dtypes as _dtypes
 from .._base.modes import slow_if_recording
 from .._base.registry import TENSORS
-from .tensor import Tensor, wrap
+from .tensor import Tensor, make, wrap
 
 
 def logical_dtype(t: Tensor) -> Any:
@@ -53,17 +54,25 @@ def default_np() -> Any:
 def cast(t: Any, dtype: Any) -> Any:
     """Convert the tensor to another NumPy dtype, recorded; a tensor of this dtype is returned unchanged."""
     a = t._payload
-    plain = type(a) is np.ndarray
+    plain = type(a) is ndarray
     if plain and a.dtype is dtype:
         return t
     dtype = getattr(dtype, "base_dtype", dtype)  # that of a transform's value
     if (a.dtype if plain else logical_dtype(t)) is dtype:
         return t
-    usual = plain and (a.ndim < 2 or (a.flags.forc and 1 not in a.shape)) and a.dtype.kind != "c"
-    if usual and t._node is None and not slow_if_recording:
-        # Nothing to record, and no strides of expanded dims or of size 1 to keep.
+    if t._node is None and plain and a.dtype.kind != "c":
+        return constant_cast(t, a, dtype)
+    return TENSORS._to_copy(t, dtype)
+
+
+def constant_cast(t: Any, a: Any, dtype: Any) -> Any:
+    """Convert the real array ``a`` of a tensor to another NumPy dtype, not recorded."""
+    if not slow_if_recording and (a.ndim < 2 or (a.flags.forc and 1 not in a.shape)):  # else strides are to be kept
+        r = make()
+        r._node = r._box = None
         try:
-            return wrap(a.astype(dtype))
+            r._payload = a.astype(dtype)
+            return r
         except ARITHMETIC:  # strict warnings raise for a number that does not fit
             pass
-    return TENSORS._to_copy(t, dtype)
+    return TENSORS._to_copy(t if t._node is None else wrap(a), dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import errors as lines
-from .node import Node, Port, tick
+from .node import Node, new_port, tick
 from .tensor import alias_payload, wrap
 
 
@@ -44,5 +44,5 @@ def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tup
     node = cls(message, edges, tensors)
     results: list[Any] = []
     for k, t in enumerate(tensors):
-        results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else Port(node, k)))
+        results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else new_port(node, k)))
     return tuple(results)

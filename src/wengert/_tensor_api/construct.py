@@ -22,7 +22,7 @@ from .._payloads.meta import Meta, no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
-from .._tape.tensor import CPU, Tensor, device_of, given_away, wrap
+from .._tape.tensor import CPU, Tensor, device_of, given_away, make, wrap
 from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype
 from .storage import on_storage
 
@@ -32,7 +32,9 @@ __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "t
 # ---- what all makers do
 def made(a: Any, requires_grad: Any = False) -> Tensor:
     """A new tensor on an unshared array; a leaf that requires grad if ``requires_grad`` is true."""
-    t = wrap(a)
+    t = make()
+    t._payload = a
+    t._box = t._node = None
     if requires_grad:
         if a.dtype.kind not in "fcV":
             raise noted(

@@ -23,7 +23,7 @@ from .._base.modes import in_transform, inference_tensors, is_grad_enabled, save
 from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
-from .._tape.node import LEAVES, Port, box_of, leaf_node, tick, view_of
+from .._tape.node import LEAVES, box_of, leaf_node, new_port, tick, view_of
 from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
@@ -324,7 +324,7 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
             results.append(o)
             continue
         differentiable = id(o) not in plain and o._payload.dtype.kind in "fcV"
-        node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
+        node: Any = (new_port(ctx, k) if many else ctx) if differentiable else None
         if node is None and not ctx._materialize_non_diff_grads:
             meta[k] = (None, None)
         if id(o) in dirty:

@@ -13,21 +13,22 @@ from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import TENSORS, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.linear import linear
 from ..._payloads.foreign import library_at
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
-from ..._tape.promotion import cast, logical_dtype
+from ..._tape.promotion import cast, constant_cast, logical_dtype
 from ..._tape.saved import refuse_detached
-from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, new, shared_payload, wrap
+from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory, make, shared_payload, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
 from ..shape.views_primitive import payload, shape_of_other
 from .create import _empty_in
 
+TO_COPY = REGISTRY["_to_copy"]
 _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
@@ -126,10 +127,13 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         have = a.dtype
         if have is want:
             return self
-        if have.kind != "c" and (self._node is None or dtype.is_floating_point):
-            return cast(self, want)
-        if have.kind != "c" and not dtype.is_complex:  # only floating dtypes have derivatives
-            return cast(wrap(a), want)
+        if have.kind != "c":
+            if self._node is None and dtype.is_complex:
+                return cast(self, want)
+            if self._node is not None and dtype.is_floating_point:  # only floating dtypes have derivatives
+                return TO_COPY.op(self, want)  # type: ignore[no-any-return]
+            if not dtype.is_complex:
+                return constant_cast(self, a, want)
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:
@@ -293,7 +297,7 @@ def _converter(name: str, dtype: Dtype) -> None:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         if memory_format is None and self._payload.dtype is want:
             return self
-        return converted(self, dtype, memory_format=memory_format)
+        return converted(self, dtype, False, memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The tensor in dtype ``{dtype!r}``; itself if it is in that dtype already."
@@ -367,7 +371,7 @@ def detach(input: Tensor) -> Tensor:
         a = input._payload
     except AttributeError:
         a = payload(input, "detach")
-    t = new(Tensor)
+    t = make()
     if type(a) is not np.ndarray:
         a = alias_payload(input, t)
         if not isinstance(a, np.ndarray):

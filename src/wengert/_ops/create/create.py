@@ -59,16 +59,16 @@ def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None
     return _sizes(function, size, False)
 
 
-_INT_ONLY = frozenset((int,))
-
-
 def plain_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
     """The shape if it is given as ints or as one tuple of ints, without checking their values; else ``None``."""
     if len(size) == 1 and isinstance(size[0], tuple):
         size = size[0]
     elif not size:
         return None
-    return size if _INT_ONLY.issuperset(map(type, size)) else None
+    for n in size:
+        if type(n) is not int:
+            return None
+    return size
 
 
 def _sizes(function: str, items: Any, listed: bool) -> tuple[int, ...]:
@@ -290,6 +290,8 @@ def plain_element(value: Any, np_dtype: Any) -> Any:
 def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None) -> Any:
     """A new array filled with one value."""
     value = plain_element(value, np_dtype)
+    if type(value) is int and not value and device is None:
+        return allocate(np.zeros, shape, np_dtype)
     a = allocate(np.empty, shape, np_dtype, device)
     a.fill(value)
     return a
@@ -410,8 +412,7 @@ def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     (tensor([3, 3]), tensor([3., 3.]))
     """
     if type(fill_value) is float and not kwargs and not slow_if_recording:
-        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size))
-        if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
+        if type(size) is tuple and plain_shape(size) is size and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
             try:
                 a = np.empty(size, dtypes.default_np)
                 a.fill(fill_value)

@@ -27,6 +27,7 @@ from .create import (
     maker,
     number_of,
     plain_element,
+    plain_shape,
     shape_of,
     tuple_shape,
 )
@@ -88,6 +89,8 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
     if not kwargs and isinstance(input, Tensor):
         a = input._payload
         if type(a) is np.ndarray and a.flags.c_contiguous:
+            if type(value) is int and not value:
+                return made(np.zeros(a.shape, a.dtype))
             np_dtype = a.dtype
             a = np.empty(a.shape, np_dtype)
             if value is not None:
@@ -192,6 +195,12 @@ def _beside(self: Tensor, asked: Options) -> tuple[Any, Any]:
 
 
 def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    a = self._payload
+    if not kwargs and type(a) is np.ndarray and (shape := plain_shape(size)) is not None:
+        try:
+            return made(np.empty(shape, a.dtype) if value is None else filled(shape, value, a.dtype))
+        except (ValueError, RuntimeError, MemoryError):
+            pass  # the checks below raise the error
     asked = Options(function, kwargs, True) if kwargs else None
     return _new(function, self, shape_of(function, size, kwargs), value, asked)
 

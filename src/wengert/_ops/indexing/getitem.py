@@ -69,13 +69,16 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return t
     ty = type(key)
     if ty is slice:
-        shape = self._payload.shape
+        a = self._payload
+        shape = a.shape
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        start, end, step = slice_bounds(key, shape[0])
-        if slow_if_recording or type(self._payload) is not np.ndarray:
+        start, end, step = slice_bounds(key, shape[0]) if key.step is not None else key.indices(shape[0])
+        if end < start:
+            end = start
+        if slow_if_recording or type(a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
-        return view_result(SLICE, self, (0, start, end, step), self._payload[start:end:step])
+        return view_result(SLICE, self, (0, start, end, step), a[key])
     elif ty is not tuple and not slow_if_recording:
         if ty is Tensor:
             i = key._payload
@@ -97,6 +100,10 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
+    elif ty is tuple and type(self._payload) is np.ndarray and not slow_if_recording:
+        x = _by_position(self, self._payload, key)
+        if x is not None:
+            return x
     try:
         a = self._payload
         x, _, dims, indices = read_key(
@@ -107,6 +114,37 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     if indices:
         return indexed(x, dims, indices)
     return alias(x) if x is self else x
+
+
+def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Tensor | None:
+    """``x[i, ..., j:k]`` for ints in range and slices without steps; ``None`` for any other key and for wrong ones."""
+    shape = a.shape
+    left = len(shape) - len(key)
+    if left < 0:
+        return None
+    whole = x
+    dim = source = 0
+    for item in key:
+        n = shape[source]
+        source += 1
+        if type(item) is int and -n <= item < n:
+            if item < 0:
+                item += n
+            a = a[COLONS[dim] + (item, ...)]
+            x = view_result(SELECT, x, (dim, item), a, 3)
+        elif type(item) is slice and item.step is None and n:
+            start, end, step = item.indices(n)
+            if item.start or end != n:
+                a = a[COLONS[dim] + (item,)]
+                x = view_result(SLICE, x, (dim, start, end if end > start else start, step), a, 3)
+            dim += 1
+        elif item is ... and left >= 0:
+            dim += left + 1
+            source += left
+            left = -1  # there is one
+        else:
+            return None
+    return None if x is whole else x
 
 
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
@@ -189,8 +227,10 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     shape = a.shape
     ndim = len(shape)
     ty = type(key)
-    as_tuple = isinstance(key, tuple) or (ty is list and _is_tuple_in_disguise(key))
-    items: Any = key if ty is tuple else tuple(key) if as_tuple else (key,)
+    items: Any = key
+    if ty is not tuple:
+        as_tuple = isinstance(key, tuple) or (ty is list and _is_tuple_in_disguise(key))
+        items = tuple(key) if as_tuple else (key,)
     dims: Any = ()
     indices: Any = ()
     misfits: Any = ()  # masks whose size differs from their dims
@@ -228,8 +268,10 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
             n = shape[source] if source < ndim else 0
             if not n and _used(items) > ndim:
                 raise _too_many(key, ndim)
-            start, end, step = slice_bounds(item, n)
-            if start or end != n or step != 1 or (not n and not _whole(item)):
+            start, end, step = slice_bounds(item, n) if item.step is not None or not n else item.indices(n)
+            if end < start:
+                end = start
+            if item.start or end != n or step != 1 or (not n and not _whole(item)):
                 if make is not None:
                     a = a[COLONS[dim] + (slice(start, end, step),)]
                     x = make(SLICE, x, (dim, start, end, step), a, 3)

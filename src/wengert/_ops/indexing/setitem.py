@@ -12,7 +12,7 @@ from ..._arrays.memory import address_of
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
-from ..._base.modes import slow_if_recording
+from ..._base.modes import slow_always, slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
@@ -21,9 +21,17 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
-from ..._tape.views import check_inplace, count_write_at, rebase_history, record_write, unrecorded, writable
+from ..._tape.views import (
+    check_inplace,
+    count_write_at,
+    no_grad_views,
+    rebase_history,
+    record_write,
+    unrecorded,
+    writable,
+)
 from ..create.create import element
-from .getitem import _BASIC, all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
+from .getitem import all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, numpy_key, write_at
 
 
@@ -31,7 +39,7 @@ from .index_primitive import INDEX_PUT, numpy_key, write_at
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: write ``v`` (a tensor that broadcasts, or a number) into the part that ``x[...]`` reads."""
     ty = type(key)
-    basic = ty is int or ty is slice or key is ... or (ty is tuple and _BASIC.issuperset(map(type, key)))
+    basic = ty is int or ty is slice or key is ... or (ty is tuple and _is_basic(key))
     if basic:
         if _assign_basic(self, key, value):
             return
@@ -74,6 +82,14 @@ def dtype_error(x: Tensor, value: Tensor) -> Exception:
     )
 
 
+def _is_basic(key: tuple[Any, ...]) -> bool:
+    """Whether a key has ints, slices, ``None`` and ``...`` alone."""
+    for item in key:
+        if type(item) is not int and type(item) is not slice and item is not None and item is not ...:
+            return False
+    return True
+
+
 def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     """The fast path: NumPy assigns if nothing is recorded and its rules are PyTorch's."""
     a = self._payload
@@ -86,17 +102,17 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
             return False
         if not unrecorded(self, value._node) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
             return False
-    elif (ty is not float and ty is not int) or a.dtype.kind not in "fc" or not unrecorded(self, None):
+    elif (ty is not float and ty is not int) or a.dtype.kind not in "fc":
+        return False
+    elif (self._node is not None or slow_always or no_grad_views) and not unrecorded(self, None):
         return False
     else:
         v = value
     if type(key) is int:
         key = (key, Ellipsis)
-    else:
+    elif key is not ...:
         for item in key if type(key) is tuple else (key,):
-            if type(item) is slice and not (item.step is None or (type(item.step) is int and item.step > 0)):
-                return False
-            if type(item) is slice and (isinstance(item.start, Tensor) or isinstance(item.stop, Tensor)):
+            if type(item) is slice and not _has_plain_bounds(item):
                 return False
         if type(key) is tuple and Ellipsis not in key:
             key = (*key, Ellipsis)  # NumPy then returns one element as a 0-dimensional view, not as a number
@@ -106,6 +122,14 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         return False  # the general path raises the error
     count_write_at(self, getframe(2))
     return True
+
+
+def _has_plain_bounds(s: slice) -> bool:
+    """Whether NumPy reads a slice as PyTorch does: its bounds are no tensors, its step is above zero."""
+    step, start, stop = s.step, s.start, s.stop
+    return (step is None or (type(step) is int and step > 0)) and not (
+        (start is not None and isinstance(start, Tensor)) or (stop is not None and isinstance(stop, Tensor))
+    )
 
 
 def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:

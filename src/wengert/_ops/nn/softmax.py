@@ -207,7 +207,7 @@ def logsumexp(lib, self, dim, keepdim):
 @reduction(
     "torch.logsumexp Tensor.logsumexp special.logsumexp",
     out_rule=of_kind("fcV", "logsumexp(): Expected floating point type for result tensor, but got: {Out}"),
-    one_dim=("logsumexp", "dims, keepdim", f"not (args or kwargs) or {NOT_FLOATING}"),
+    one_dim=("logsumexp", "dims, keepdim", f"dim is ABSENT or {NOT_FLOATING}"),
 )
 def logsumexp_public(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow.

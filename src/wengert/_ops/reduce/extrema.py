@@ -374,7 +374,7 @@ def aminmax(lib, self, dim, keepdim):
 @reduction(
     "torch.aminmax Tensor.aminmax",
     out_rule=EXACT,
-    one_dim=("aminmax", "dims, keepdim=", f"args or {NOT_REAL_OR_EMPTY}", AminmaxResult),
+    one_dim=("aminmax", "dims=, keepdim=", f"args or {NOT_REAL_OR_EMPTY}", AminmaxResult),
 )
 def aminmax_public(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest of all elements, or along a dim.

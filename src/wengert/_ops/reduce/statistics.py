@@ -117,7 +117,7 @@ def std_mean(lib, self, dim, correction, keepdim):
     return narrowed(lib.sqrt(v), self.real.dtype), narrowed(m, self.dtype)
 
 
-_SPREAD = "dims, 1, keepdim=", 'a.dtype.kind not in "fc" or (a.size if dim is None else a.shape[dim]) < 2'
+_SPREAD = "dims, 1, keepdim=", 'a.dtype.kind not in "fc" or (a.size if dim is ABSENT else a.shape[dim]) < 2'
 
 
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

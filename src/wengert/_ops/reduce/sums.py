@@ -88,7 +88,8 @@ def reduction(
 
 
 # when a public function is not its operator along one dim
-NOT_FLOATING, NOT_REAL = 'a.dtype.kind != "f"', 'a.dtype.kind not in "fiub"'
+NOT_FLOATING = 'a.dtype is not FLOAT32 and a.dtype.kind != "f"'
+NOT_REAL = 'a.dtype is not FLOAT32 and a.dtype.kind not in "fiub"'
 NOT_REAL_OR_EMPTY = f"not a.size or {NOT_REAL}"
 
 

@@ -165,6 +165,8 @@ def split_with_sizes(lib, self, split_sizes, dim):
 )
 def unbind(lib, self, dim):
     """The slices at each index of a dimension."""
+    if self.ndim == 2:
+        return tuple(self.T if dim else self)  # NumPy makes the views in one go; of a vector it would make scalars
     lead = COLONS[dim]
     return tuple([self[lead + (i, ...)] for i in range(self.shape[dim])])
 
@@ -172,6 +174,7 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
+SLICES = getattr(ARRAYS, "unbind")
 assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
@@ -582,7 +585,10 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     >>> torch.tensor([[1, 2], [3, 4]]).unbind(1)
     (tensor([1, 3]), tensor([2, 4]))
     """
-    shape = payload(input, "unbind").shape
+    a = payload(input, "unbind")
+    shape = a.shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if type(dim) is int and 0 <= dim < len(shape) and type(a) is np.ndarray and not slow_if_recording:
+        return view_results(UNBIND, input, (dim,), SLICES(a, dim), [dim])
     return _views(UNBIND, input, normal_dim(dim, len(shape), "unbind"))
