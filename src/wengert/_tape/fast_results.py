@@ -57,7 +57,7 @@ def view_results(
             t = make()
             t._box = t._node = None
             t._payload = a
-            t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)  # noqa: RUF005  a starred tuple is made from a list
+            t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)
             tensors.append(t)
         return tuple(tensors)
     n = info.node()
@@ -76,7 +76,7 @@ def view_results(
         t = make()
         t._box = None
         t._payload = a
-        t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)  # noqa: RUF005
+        t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)
         t._node = m = Port()
         m.fx = n
         m.k = k

@@ -102,9 +102,11 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
             return False
         if not unrecorded(self, value._node) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
             return False
-    elif (ty is not float and ty is not int) or a.dtype.kind not in "fc":
-        return False
-    elif (self._node is not None or slow_always or no_grad_views) and not unrecorded(self, None):
+    elif (
+        (ty is not float and ty is not int)
+        or a.dtype.kind not in "fc"
+        or ((self._node is not None or slow_always or no_grad_views) and not unrecorded(self, None))
+    ):
         return False
     else:
         v = value

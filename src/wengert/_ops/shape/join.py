@@ -174,7 +174,7 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
-SLICES = getattr(ARRAYS, "unbind")
+SLICES = ARRAYS.unbind
 assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
