@@ -175,12 +175,37 @@ class _Raised(NamedTuple):
 
 
 _REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+
+
+@lru_cache(None)
+def _rebinding(local: int) -> list[bytes]:
+    """The instructions that rebind a local: two bytes each. What looks like one, but is two halves, does no harm."""
+    return [bytes((op, local)) for op in _REBINDS]
+
+
 _KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
 
 
-def with_rescue(
-    code: types.CodeType, parameters: int, run: Callable[[Any], Callable[[Any], Any] | None]
-) -> types.CodeType | None:
+STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
+
+
+def parameter_count(code: types.CodeType) -> int:
+    """The number of a function's parameters, with ``*args`` and ``**kwargs``."""
+    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+
+
+def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, from the local variables of its frame; see ``with_rescue`` for those named ``.x``."""
+    names, first = code.co_varnames[: parameter_count(code)], code.co_argcount
+    last = first + code.co_kwonlyargcount
+    given = [values[f".{name}" if f".{name}" in values else name] for name in names]
+    args, kwargs = tuple(given[:first]), dict(zip(names[first:last], given[first:last], strict=True))
+    if code.co_flags & STAR:
+        args += given[last]
+    return args, kwargs | given[-1] if code.co_flags & STARS else kwargs
+
+
+def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] | None]) -> types.CodeType | None:
     """The code with a handler that runs ``run(frame)``, and what that returns, a function of a frame, in its place.
 
     If it returns ``None``, the handler of ``with_handler`` follows. The frame's locals hold the caller's arguments, of
@@ -194,9 +219,8 @@ def with_rescue(
     ):
         return None
     code = _without_handler(code)
-    # An instruction is two bytes; what looks like one, but is two halves, does no harm.
     body = code.co_code
-    assigned = [k for k in range(parameters) if any([bytes((op, k)) in body for op in _REBINDS])]  # noqa: C419
+    assigned = [k for k in range(parameter_count(code)) if any(map(body.__contains__, _rebinding(k)))]
     if assigned:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals

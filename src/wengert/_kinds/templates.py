@@ -41,7 +41,7 @@ from .._base import errors as lines
 from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import ARRAYS
-from .._base.tracebacks import shortens, with_handler
+from .._base.tracebacks import STAR, STARS, arguments, with_handler
 from .._tape.node import FREED, Box, Parts, box_of, ticks
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
@@ -121,6 +121,12 @@ class FirstCall:
         fn.__kwdefaults__ = _trampoline(self.head).__kwdefaults__
         return fn
 
+    def run(self, values: dict[str, Any]) -> Any:
+        """Run the assembled function; ``values``: the trampoline's local variables."""
+        made = self.put_together()
+        args, kwargs = arguments(made.__code__, values)
+        return made(*args, **kwargs)
+
     def put_together(self) -> Any:
         """The assembled function; the function that callers hold takes its code if it still has the trampoline's.
 
@@ -162,19 +168,38 @@ def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **n
     return hot(name or first_call.name, shape or first_call.shape, given, fn.__doc__)
 
 
+def _first_call() -> Any:
+    return FIRST_CALL.run(locals())  # type: ignore[name-defined]  # noqa: F821  in the namespace of each function
+
+
 @lru_cache(None)
 def _trampoline(head: str) -> Any:
-    """The function that replaces all functions with these parameters until their first call."""
-    call, by_name = [], False
+    """The function that replaces all functions with these parameters until their first call; nothing is compiled."""
+    plain, by_name, stars = [], [], []  # type: tuple[list[str], list[str], list[str]]
+    defaults, of_name = [], {}  # type: tuple[list[Any], dict[str, Any]]
+    flags, names = _first_call.__code__.co_flags, plain
     for part in head.split(", "):
-        name = part.partition("=")[0]
-        if name != "*":
-            call.append(f"{name}={name}" if by_name and name[0] != "*" else name)
-        by_name = by_name or part[0] == "*"
-    text = f"def first_call({head}):\n    return FIRST_CALL.put_together()({', '.join(call)})\n"
-    scope: dict[str, Any] = {}
-    exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
-    return shortens(scope["first_call"])
+        name, given, default = part.partition("=")
+        if name[0] == "*":
+            stars += [name.lstrip("*")] * (name != "*")
+            flags |= 0 if name == "*" else STARS if name[1] == "*" else STAR
+            names = by_name
+            continue
+        names.append(name)
+        if given:
+            value = _USUAL[default] if default in _USUAL else eval(default)
+            defaults += [value] * (names is plain)
+            of_name |= {name: value} if names is by_name else {}
+    every = (*plain, *by_name, *stars)
+    code = _first_call.__code__.replace(
+        co_argcount=len(plain), co_kwonlyargcount=len(by_name), co_nlocals=len(every), co_varnames=every, co_flags=flags
+    )
+    fn = types.FunctionType(with_handler(code), {}, "first_call", tuple(defaults) or None)
+    fn.__kwdefaults__ = of_name or None
+    return fn
+
+
+_USUAL = {"None": None, "False": False, "True": True}
 
 
 def _names_in(code: types.CodeType) -> set[str]:

@@ -39,12 +39,12 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
-from .._base.tracebacks import shortens, shortens_methods, with_handler, with_rescue
+from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
-from .override_code import STAR, STARS, by_position, check_code, guard_code, parameter_count, with_constants
+from .override_code import by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
@@ -92,7 +92,7 @@ class Site:
     """One public function and its possible code objects."""
 
     def __init__(self, function: Any, primitive: bool) -> None:
-        self.function = shortens(function)
+        self.function = shortens(function) if primitive else function  # ``guard`` does it for others
         self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
         self.access: Any = None  # of an attribute, the accessor passed to __torch_function__
         self.operator = False
@@ -122,11 +122,18 @@ class Site:
         The guard goes to the function inside a decorator, not to the wrapper, because it has named parameters.
         Without ``always`` it must cost a call that succeeds nothing.
         """
+        self._guard(always)
+        if self.guarded is None:
+            plain = shortens(self.function).__code__
+            self.named = plain if self.named is self.plain else self.named
+            self.plain = plain
+
+    def _guard(self, always: bool) -> None:
         inner = self.written
         code = inner.__code__
-        if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
+        if inner.__name__ in HOT or code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
-        rescued = None if self.operator else with_rescue(code, parameter_count(code), self.rescue)
+        rescued = None if self.operator else with_rescue(code, self.rescue)
         if rescued is None and not always:
             return
         _guarded.add(id(inner))
@@ -146,17 +153,7 @@ class Site:
         """``recover`` as a function's last handler, which needs no call for a guard."""
         if not isinstance(sys.exception(), Exception):
             return None
-        code, values = frame.f_code, frame.f_locals
-        names, first = code.co_varnames, code.co_argcount
-        last = first + code.co_kwonlyargcount
-        given = [values[f".{name}" if f".{name}" in values else name] for name in names[: parameter_count(code)]]
-        args = tuple(given[:first])
-        kwargs = dict(zip(names[first:last], given[first:last], strict=True))
-        if code.co_flags & STAR:
-            args += given[last]
-            last += 1
-        if code.co_flags & STARS:
-            kwargs |= given[last]
+        args, kwargs = arguments(frame.f_code, frame.f_locals)
         instead = self.recover(args, kwargs, frame.f_back)
         return instead and (lambda _: instead())
 
@@ -325,7 +322,7 @@ def _add(names: list[tuple[str, str]]) -> None:
             site.of_tensor = True
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
-        if not site.primitive and name not in HOT:
+        if not site.primitive:
             site.guard(_takes_another(space, fn))
         if _level:
             site.check(_level == EVERYTHING)
