@@ -102,9 +102,18 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-        self.written = _written(function)
-        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
-        self.named = self.written.__code__ if decorated else self.plain
+
+    @functools.cached_property
+    def written(self) -> Any:
+        """The function with named parameters."""
+        return _written(self.function)
+
+    @property
+    def named(self) -> types.CodeType:
+        """The code with named parameters."""
+        if self.written is self.function or not (hasattr(self.function, "__wrapped__") or self.plain.co_flags & STAR):
+            return self.plain
+        return self.written.__code__  # type: ignore[no-any-return]
 
     @functools.cached_property
     def unchanged(self) -> Any:
@@ -124,9 +133,7 @@ class Site:
         """
         self._guard(always)
         if self.guarded is None:
-            plain = shortens(self.function).__code__
-            self.named = plain if self.named is self.plain else self.named
-            self.plain = plain
+            self.plain = shortens(self.function).__code__
 
     def _guard(self, always: bool) -> None:
         inner = self.written
@@ -243,13 +250,13 @@ def _written(fn: Any) -> Any:
     return fn
 
 
-def _copy_of(fn: Any, code: types.CodeType) -> Any:
+def _copy_of(fn: Any, code: types.CodeType, closure: Any = None) -> Any:
     if first_call_of(fn):
         return variant(fn)
-    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure or fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
-    copy.__annotations__ = fn.__annotations__
+    copy.__doc__, copy.__annotations__ = fn.__doc__, fn.__annotations__
     copy.__dict__.update(fn.__dict__)
     return copy
 
@@ -286,13 +293,13 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        shortens_methods(Tensor)
-        shortens_methods(type(Tensor))
         for fn in (*FACTORIES, graph.grad, graph.backward):
             SITES[id(fn)] = Site(fn, True)
             SITES[id(fn)].by_classes = fn not in FACTORIES
         _add(_waiting)
         _waiting.clear()
+        shortens_methods(Tensor)
+        shortens_methods(type(Tensor))
 
 
 _waiting: list[tuple[str, str]] = []
@@ -353,21 +360,19 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
 
 def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of the functions inside its decorators."""
-    inner = _inner(fn)
-    copy = _copy_of(fn, fn.__code__)
-    if inner is not None and first_call_of(fn):
+    inner, cells = _inner(fn), None
+    if inner is not None:
         inner_copy = _copy_throughout(inner)
-        copy = variant(fn, otherwise=inner_copy)
-    elif inner is not None:
-        inner_copy = _copy_throughout(inner)
-        cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
-        copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
-        copy.__kwdefaults__ = fn.__kwdefaults__
-    functools.update_wrapper(copy, fn)
+    if first_call_of(fn):
+        copy = functools.update_wrapper(variant(fn, otherwise=inner_copy) if inner is not None else variant(fn), fn)
+    else:
+        if inner is not None:
+            cells = tuple([types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__])
+        copy = _copy_of(fn, fn.__code__, cells)
     if hasattr(fn, "__wrapped__"):
         copy.__wrapped__ = inner_copy
     else:  # a plain function, or the fallback of a template, which has other parameters
-        del copy.__wrapped__
+        vars(copy).pop("__wrapped__", None)
     return copy
 
 
