@@ -139,14 +139,18 @@ def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeTy
     """The code with the last handler; the same code if it has one or can have none."""
     if not _KNOWN or code.co_flags & _NO_HANDLER or _has_handler(code):
         return code
-    body, constants = code.co_code, code.co_consts
-    added, lines = _handler(len(constants))
-    begin = len(body) // 2
-    cleanup = begin + len(added) // 2 - 3
+    handler = _handler(len(code.co_consts))
+    begin = len(code.co_code) // 2
+    cleanup = begin + len(handler[0]) // 2 - 3
+    return _appended(code, handler, _row(begin, cleanup - begin, cleanup, 2), leaving)
+
+
+def _appended(code: types.CodeType, handler: tuple[bytes, bytes], rows: bytes, *constants: Exit) -> types.CodeType:
+    body, lines = handler
     return code.replace(
-        co_code=body + added,
-        co_consts=(*constants, leaving),
-        co_exceptiontable=_filled(code.co_exceptiontable, begin) + _row(begin, cleanup - begin, cleanup, 2),
+        co_code=code.co_code + body,
+        co_consts=code.co_consts + constants,
+        co_exceptiontable=_filled(code.co_exceptiontable, len(code.co_code) // 2) + rows,
         co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
@@ -230,16 +234,7 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
         code = _after(
             b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
         ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
-        body = code.co_code
-    begin = len(body) // 2
-    added, lines = _rescue(len(code.co_consts))
-    return code.replace(
-        co_code=body + added,
-        co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
-        co_exceptiontable=_filled(code.co_exceptiontable, begin) + _rescue_rows(begin),
-        co_linetable=code.co_linetable + lines,
-        co_stacksize=max(code.co_stacksize, _STACK),
-    )
+    return _appended(code, _rescue(len(code.co_consts)), _rescue_rows(len(code.co_code) // 2), Rescue(run), _SHORTEN)
 
 
 def _after(units: bytes, code: types.CodeType) -> types.CodeType:
