@@ -6,20 +6,7 @@
 #define ENTRY(name) static void name(void **A, i64 from, i64 to)
 #define ROWS_AT_ONCE 32 /* whose sums go into a double together */
 
-INLINE vec_d fma_w(vec_d a, vec_d b, vec_d c) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  return (vec_d)__builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
-#elif defined(__FMA__) && !defined(__clang__)
-  return (vec_d)__builtin_ia32_vfmaddpd256(a, b, c);
-#elif defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-#pragma clang fp contract(fast)
-  return a * b + c;
-#elif defined(__ARM_FEATURE_FMA)
-  vec_d r; for (int k = 0; k < VL / 2; k++) r[k] = __builtin_fma(a[k], b[k], c[k]); return r;
-#else
-  return a * b + c;
-#endif
-}
+FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 INLINE float quick_tanh_f(float x) { /* e / (e + 2), where e is expm1(2 |x|): 2.5 ulp, tanh_f has 1.3 */
   const float y = fabsf(x), a = y > 10.0f ? 20.0f : 2.0f * y, t = a * 1.44269504f + 12582912.0f, k = t - 12582912.0f;

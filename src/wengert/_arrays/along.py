@@ -19,12 +19,8 @@ from .._base.registry import plain
 from . import intp
 from .accumulate import add_rows
 from .compiled import FEWEST, with_kernel
-from .library import in_lib
+from .library import COLONS, in_lib
 from .threads import cut_parts, parallel_map, single_threaded
-
-COLONS = [(slice(None),) * n for n in range(66)]
-NEW_AT = [(*colons, None, ...) for colons in COLONS]
-
 
 _BLOCK = 1 << 15  # elements of a block
 FEW = 1 << 10  # elements up to which blocks gain nothing

@@ -12,8 +12,8 @@ from .._base.dtypes import INT64
 from .._base.registry import plain
 from . import intp
 from .along import along as places_along
-from .large import MANY, sum_over
-from .library import in_lib
+from .fused import MANY
+from .library import in_lib, lib
 from .sums import SMALL
 from .threads import LARGE
 
@@ -63,7 +63,7 @@ def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
     """
     mask = np.empty_like(x)
     np.equal(x, result, mask)
-    share = g / sum_over(mask, dim, True)
+    share = g / lib.sum_over(mask, dim, True)
     return np.multiply(mask, share, mask)
 
 

@@ -23,7 +23,15 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS
+
 SIZE = 1 << 17  # the size of a placeholder, about that of a block
+MANY = 2048  # elements from which bodies of more NumPy calls are the faster ones
+
+
+def recordable(x: Any) -> bool:
+    """Whether kernels take an operand: an array of float32 or float64, or a placeholder for a block of one."""
+    return x.dtype in BLAS_FLOATS
 
 
 class _NoProgram(Exception):

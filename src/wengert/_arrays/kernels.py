@@ -51,11 +51,6 @@ def _seconds(fn: Any) -> float:
     return min(times)
 
 
-def recordable(x: Any) -> bool:
-    """Whether kernels take an operand: an array of float32 or float64, or a placeholder for a block of one."""
-    return x.dtype in BLAS_FLOATS
-
-
 # ---- choosing
 def _keep(bits: Any, x: Any, condition: Any) -> None:
     """The bits of x where the condition holds, else those of 0."""

@@ -14,7 +14,7 @@ from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .._base.registry import plain
 from .blas import UNSHARED
 from .compiled import LEAST, kernels, with_kernel
-from .fused import Placeholder, fused_body_of
+from .fused import MANY, Placeholder, fused_body_of
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
 from .threads import (
@@ -29,7 +29,6 @@ from .threads import (
     single_threaded,
 )
 
-MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 

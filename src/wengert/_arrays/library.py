@@ -191,6 +191,9 @@ class _NumbersByDtype(dict[Any, Any]):
         return _AS_THEY_ARE
 
 
+# The parts of an index in front of a dim, and the index that puts a new dim there, by the number of the dim.
+COLONS = [(slice(None),) * n for n in range(66)]
+NEW_AT = [(*colons, None, ...) for colons in COLONS]
 NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
 NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
 

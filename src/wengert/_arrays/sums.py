@@ -8,8 +8,8 @@ import numpy as np
 
 from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
 from .._base.registry import plain
+from .fused import MANY
 from .intp import INTP
-from .large import MANY, sum_over
 from .layouts import in_rows
 from .library import in_lib, lib, vector_of_ones
 
@@ -60,7 +60,7 @@ def sum_of_all(x: Any) -> Any:
     if n <= FEW and x.dtype in BLAS_DTYPES:
         return vector_of_ones(n, x.dtype).dot(x.ravel())
     if ACCUMULATOR[x.dtype] is None:
-        return add_reduce(x, None) if n < MANY else sum_over(x, None)
+        return add_reduce(x, None) if n < MANY else lib.sum_over(x, None)
     return add_up(lib, x, None, False)
 
 
@@ -98,7 +98,7 @@ def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
                 return x.dot(_ONES[columns])
         elif 0 < rows <= FEW:
             return _ONES[rows].dot(x)
-    r = sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
+    r = lib.sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
     return r if x.flags.c_contiguous else in_rows(r)
 
 
@@ -144,7 +144,7 @@ def mean_of_all(x: Any) -> Any:
     if 0 < n <= FEW and x.dtype in BLAS_DTYPES:
         return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
     if MEAN_ACCUMULATOR[x.dtype] is None:
-        return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
+        return (add_reduce(x, None) if n < MANY else lib.sum_over(x, None)) / n
     return average(lib, x, None, n, False)
 
 

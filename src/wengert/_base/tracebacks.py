@@ -123,35 +123,41 @@ def shortens(fn: F) -> F:
 
 def shortens_methods(cls: F) -> F:
     """``shortens`` for a class's own methods and the getters and setters of its properties."""
-    for member in list(vars(cls).values()):
+    for member in [member for member in vars(cls).values() if type(member) in _METHODS]:
         if type(member) is property:
             shortens(member.fget)
             shortens(member.fset)
-        elif type(member) in _METHODS:
+        else:
             shortens(getattr(member, "__func__", member))
     return cls
 
 
-_METHODS = frozenset((types.FunctionType, staticmethod, classmethod))
+_METHODS = frozenset((types.FunctionType, staticmethod, classmethod, property))
 
 
 def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeType:
     """The code with the last handler; the same code if it has one or can have none."""
-    constants = code.co_consts
-    if not _KNOWN or code.co_flags & _NO_HANDLER or (constants and isinstance(constants[-1], Exit)):
+    if not _KNOWN or code.co_flags & _NO_HANDLER or _has_handler(code):
         return code
-    body, table = code.co_code, code.co_exceptiontable
-    added, lines = _handler(len(constants))
-    begin = len(body) // 2
-    cleanup = begin + len(added) // 2 - 3
-    covered = _filled(table, begin) if table else _row(0, begin, begin, 0)
+    handler = _handler(len(code.co_consts))
+    begin = len(code.co_code) // 2
+    cleanup = begin + len(handler[0]) // 2 - 3
+    return _appended(code, handler, _row(begin, cleanup - begin, cleanup, 2), leaving)
+
+
+def _appended(code: types.CodeType, handler: tuple[bytes, bytes], rows: bytes, *constants: Exit) -> types.CodeType:
+    body, lines = handler
     return code.replace(
-        co_code=body + added,
-        co_consts=(*constants, leaving),
-        co_exceptiontable=covered + _row(begin, cleanup - begin, cleanup, 2),
+        co_code=code.co_code + body,
+        co_consts=code.co_consts + constants,
+        co_exceptiontable=_filled(code.co_exceptiontable, len(code.co_code) // 2) + rows,
         co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
+
+
+def _has_handler(code: types.CodeType) -> bool:
+    return bool(code.co_consts) and isinstance(code.co_consts[-1], Exit)
 
 
 class Rescue(Exit):
@@ -175,12 +181,37 @@ class _Raised(NamedTuple):
 
 
 _REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+
+
+@lru_cache(None)
+def _rebinding(local: int) -> list[bytes]:
+    """The instructions that rebind a local: two bytes each. What looks like one, but is two halves, does no harm."""
+    return [bytes((op, local)) for op in _REBINDS]
+
+
 _KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
 
 
-def with_rescue(
-    code: types.CodeType, parameters: int, run: Callable[[Any], Callable[[Any], Any] | None]
-) -> types.CodeType | None:
+STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
+
+
+def parameter_count(code: types.CodeType) -> int:
+    """The number of a function's parameters, with ``*args`` and ``**kwargs``."""
+    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+
+
+def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, from the local variables of its frame; see ``with_rescue`` for those named ``.x``."""
+    names, first = code.co_varnames[: parameter_count(code)], code.co_argcount
+    last = first + code.co_kwonlyargcount
+    given = [values[f".{name}" if f".{name}" in values else name] for name in names]
+    args, kwargs = tuple(given[:first]), dict(zip(names[first:last], given[first:last], strict=True))
+    if code.co_flags & STAR:
+        args += given[last]
+    return args, kwargs | given[-1] if code.co_flags & STARS else kwargs
+
+
+def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] | None]) -> types.CodeType | None:
     """The code with a handler that runs ``run(frame)``, and what that returns, a function of a frame, in its place.
 
     If it returns ``None``, the handler of ``with_handler`` follows. The frame's locals hold the caller's arguments, of
@@ -191,12 +222,11 @@ def with_rescue(
         or "STORE_FAST_STORE_FAST" in opcode.opmap
         or code.co_flags & _NO_HANDLER
         or len(code.co_consts) > 250
+        or _has_handler(code)
     ):
         return None
-    code = _without_handler(code)
-    # An instruction is two bytes; what looks like one, but is two halves, does no harm.
     body = code.co_code
-    assigned = [k for k in range(parameters) if any([bytes((op, k)) in body for op in _REBINDS])]  # noqa: C419
+    assigned = [k for k in range(parameter_count(code)) if any(map(body.__contains__, _rebinding(k)))]
     if assigned:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
@@ -204,41 +234,7 @@ def with_rescue(
         code = _after(
             b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
         ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
-        body = code.co_code
-    begin, table = len(body) // 2, code.co_exceptiontable
-    covered = _filled(table, begin) if table else _row(0, begin, begin, 0)
-    rows = [_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]
-    added, lines = _rescue(len(code.co_consts))
-    return code.replace(
-        co_code=body + added,
-        co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
-        co_exceptiontable=covered + b"".join(rows),
-        co_linetable=code.co_linetable + lines,
-        co_stacksize=max(code.co_stacksize, _STACK),
-    )
-
-
-def _without_handler(code: types.CodeType) -> types.CodeType:
-    """The code that ``with_handler`` was given."""
-    if not code.co_consts or not isinstance(code.co_consts[-1], Exit):
-        return code
-    added, lines = _handler(len(code.co_consts) - 1)
-    body = code.co_code[: -len(added)]
-    return code.replace(
-        co_code=body,
-        co_consts=code.co_consts[:-1],
-        co_exceptiontable=b"".join(
-            row for row in _ROWS.findall(code.co_exceptiontable) if not _is_last(row, len(body))
-        ),
-        co_linetable=code.co_linetable[: -len(lines)],
-    )
-
-
-def _is_last(row: bytes, size: int) -> bool:
-    """Whether a row leads to the handler behind so many bytes, or is that handler's."""
-    start, at = _number(row, 0)
-    target, _ = _number(row, _number(row, at)[1])
-    return 2 * target == size or 2 * start >= size
+    return _appended(code, _rescue(len(code.co_consts)), _rescue_rows(len(code.co_code) // 2), Rescue(run), _SHORTEN)
 
 
 def _after(units: bytes, code: types.CodeType) -> types.CodeType:
@@ -259,42 +255,57 @@ def _after(units: bytes, code: types.CodeType) -> types.CodeType:
     )
 
 
-_TAIL = (("LOAD_CONST", -1), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2))
-_RESCUE: tuple[tuple[str, int], ...] = (
-    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", -2), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
+# ``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled.
+_HANDLER = (
+    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", 255), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2),
+    ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
+)  # fmt: skip  # the constants are numbered later
+_RESCUE = (
+    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", 254), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
     ("SWAP", 2), ("POP_TOP", 0), ("SWAP", 2), ("POP_EXCEPT", 0), ("SWAP", 2), ("POP_TOP", 0),
     ("UNARY_NEGATIVE", 0), ("RETURN_VALUE", 0),
-    ("POP_TOP", 0), *_TAIL,  # nothing: the first error goes on
-    ("PUSH_EXC_INFO", 0), *_TAIL,  # what was run in its place has failed
-    ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
-)  # fmt: skip  # the constants are numbered from the end
+    ("POP_TOP", 0), *_HANDLER[1:5],  # nothing: the first error goes on
+    *_HANDLER,  # what was run in its place has failed
+)  # fmt: skip
 _RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
 
 
 @lru_cache(None)
+def _rescue_rows(begin: int) -> bytes:
+    """The rows of the table of exceptions for ``_RESCUE`` behind so many instructions."""
+    rows = [_row(begin + at, count, begin + to, depth, lasti) for at, count, to, depth, lasti in _RESCUE_ROWS]
+    return b"".join(rows)
+
+
+@lru_cache(None)
+def _assembled(steps: tuple[tuple[str, int], ...]) -> bytes:
+    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg))
+
+
+def _loading(constant: int) -> bytes:
+    """The instructions that load a constant."""
+    high = bytes((opcode.opmap["EXTENDED_ARG"], constant >> 8)) if constant > 255 else b""
+    return high + bytes((opcode.opmap["LOAD_CONST"], constant & 255))
+
+
+@lru_cache(None)
 def _rescue(constant: int) -> tuple[bytes, bytes]:
-    """The instructions of ``_RESCUE``, whose constants are these two, and their rows of the table of lines."""
-    numbers = {-2: constant, -1: constant + 1}
-    steps = bytes(part for name, arg in _RESCUE for part in (opcode.opmap[name], numbers.get(arg, arg)))
-    return steps, _no_lines(len(_RESCUE))
-
-
-def _no_lines(units: int) -> bytes:
-    """Rows of the table of lines for instructions that have none."""
-    return bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))
+    """``_RESCUE`` with this constant and the next, and its rows of the table of lines: its instructions have none."""
+    body = _assembled(_RESCUE).replace(_loading(254), _loading(constant)).replace(_loading(255), _loading(constant + 1))
+    return body, _no_lines(len(_RESCUE))
 
 
 @lru_cache(None)
 def _handler(constant: int) -> tuple[bytes, bytes]:
-    """``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled.
+    """``_HANDLER`` with this constant, and its rows of the table of lines."""
+    body = _assembled(_HANDLER).replace(_loading(255), _loading(constant))
+    return body, _no_lines(len(body) // 2)
 
-    With it, rows of the table of lines: its instructions have none.
-    """
-    steps: list[tuple[str, int]] = [("PUSH_EXC_INFO", 0)]
-    steps += [("EXTENDED_ARG", constant >> 8)] * (constant > 255)
-    steps += [("LOAD_CONST", constant & 255), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2)]
-    steps += [("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1)]
-    return bytes(part for name, arg in steps for part in (opcode.opmap[name], arg)), _no_lines(len(steps))
+
+@lru_cache(None)
+def _no_lines(units: int) -> bytes:
+    """Rows of the table of lines for instructions that have none."""
+    return bytes(0x80 | 15 << 3 | min(units - k, 8) - 1 for k in range(0, units, 8))
 
 
 # A table of exceptions has rows of four numbers: where a ``try`` begins, its length, where its handler is, and twice
@@ -304,19 +315,18 @@ _ROWS = re.compile(rb"[\x80-\xff][^\x80-\xff]*")
 
 
 def _row(start: int, length: int, target: int, depth: int, lasti: int = 1) -> bytes:
-    numbers = (
-        start >> 12 | 192,
-        start >> 6 & 63 | 64,
-        start & 63,
-        length >> 12 | 64,
-        length >> 6 & 63 | 64,
-        length & 63,
-    )
-    return bytes((*numbers, target >> 12 | 64, target >> 6 & 63 | 64, target & 63, depth << 1 | lasti))
+    return _digits(start | 128 << 12) + _digits(length) + _digits(target) + bytes((depth << 1 | lasti,))
+
+
+@lru_cache(None)
+def _digits(number: int) -> bytes:
+    return bytes((number >> 12 | 64, number >> 6 & 63 | 64, number & 63))
 
 
 def _filled(table: bytes, end: int) -> bytes:
     """The table of a function of ``end`` instructions, with rows between its rows that lead to the last handler."""
+    if not table:
+        return _row(0, end, end, 0)
     rows = []
     place = 0
     for row in _ROWS.findall(table):

@@ -41,7 +41,7 @@ from .._base import errors as lines
 from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.modes import slow_always, slow_if_recording
 from .._base.registry import ARRAYS
-from .._base.tracebacks import shortens, with_handler
+from .._base.tracebacks import STAR, STARS, arguments, with_handler
 from .._tape.node import FREED, Box, Parts, box_of, ticks
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
@@ -125,6 +125,12 @@ class FirstCall:
         fn.__kwdefaults__ = _trampoline(self.head).__kwdefaults__
         return fn
 
+    def run(self, values: dict[str, Any]) -> Any:
+        """Run the assembled function; ``values``: the trampoline's local variables."""
+        made = self.put_together()
+        args, kwargs = arguments(made.__code__, values)
+        return made(*args, **kwargs)
+
     def put_together(self) -> Any:
         """The assembled function; the function that callers hold takes its code if it still has the trampoline's.
 
@@ -166,19 +172,38 @@ def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **n
     return hot(name or first_call.name, shape or first_call.shape, given, fn.__doc__)
 
 
+def _first_call() -> Any:
+    return FIRST_CALL.run(locals())  # type: ignore[name-defined]  # noqa: F821  in the namespace of each function
+
+
 @lru_cache(None)
 def _trampoline(head: str) -> Any:
-    """The function that replaces all functions with these parameters until their first call."""
-    call, by_name = [], False
+    """The function that replaces all functions with these parameters until their first call; nothing is compiled."""
+    plain, by_name, stars = [], [], []  # type: tuple[list[str], list[str], list[str]]
+    defaults, of_name = [], {}  # type: tuple[list[Any], dict[str, Any]]
+    flags, names = _first_call.__code__.co_flags, plain
     for part in head.split(", "):
-        name = part.partition("=")[0]
-        if name != "*":
-            call.append(f"{name}={name}" if by_name and name[0] != "*" else name)
-        by_name = by_name or part[0] == "*"
-    text = f"def first_call({head}):\n    return FIRST_CALL.put_together()({', '.join(call)})\n"
-    scope: dict[str, Any] = {"ABSENT": ABSENT}
-    exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
-    return shortens(scope["first_call"])
+        name, given, default = part.partition("=")
+        if name[0] == "*":
+            stars += [name.lstrip("*")] * (name != "*")
+            flags |= 0 if name == "*" else STARS if name[1] == "*" else STAR
+            names = by_name
+            continue
+        names.append(name)
+        if given:
+            value = _USUAL[default] if default in _USUAL else eval(default)
+            defaults += [value] * (names is plain)
+            of_name |= {name: value} if names is by_name else {}
+    every = (*plain, *by_name, *stars)
+    code = _first_call.__code__.replace(
+        co_argcount=len(plain), co_kwonlyargcount=len(by_name), co_nlocals=len(every), co_varnames=every, co_flags=flags
+    )
+    fn = types.FunctionType(with_handler(code), {}, "first_call", tuple(defaults) or None)
+    fn.__kwdefaults__ = of_name or None
+    return fn
+
+
+_USUAL = {"None": None, "False": False, "True": True}
 
 
 def _names_in(code: types.CodeType) -> set[str]:
@@ -317,8 +342,8 @@ if c is not None and c._seq > n._seq:
 
 
 COMMON: dict[str, Any] = {
-    "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64},
-    "FREED": FREED,
+    "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOAT32": FLOAT32,
+    "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED,
     "INEXACT": INEXACT, "LARGE": LEAST, "Parts": Parts, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,

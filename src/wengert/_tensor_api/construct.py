@@ -124,13 +124,26 @@ def strided_only(layout: Any, function: str) -> None:
 
 def no_pinning(pin_memory: Any) -> None:
     """Raise if memory is to be pinned: there is no accelerator."""
+    if not pin_memory:
+        return
     from .._payloads.foreign import can_pin
 
-    if pin_memory and not can_pin():
+    if not can_pin():
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
             "this system."
         )
+
+
+def number_of(value: Any, function: str, argument: str, position: int) -> Any:
+    """Convert a Python number, a NumPy number or a 0-dimensional tensor to a Python number."""
+    if isinstance(value, Tensor) and value._payload.ndim == 0 and value._node is None:
+        return value.item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float, complex)):
+        return value
+    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Number, not {type_name(value)}")
 
 
 # ---- tensor

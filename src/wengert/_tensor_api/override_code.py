@@ -6,16 +6,10 @@ See ``_tensor_api.override_sites``, NOTE [ No override, no cost ].
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from typing import Any
 
-STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
-
-
-def parameter_count(code: types.CodeType) -> int:
-    """The number of a function's parameters, with ``*args`` and ``**kwargs``."""
-    return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
+from .._base.tracebacks import STAR, STARS, parameter_count
 
 
 def by_position(fn: Any) -> Any:

@@ -39,12 +39,12 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
-from .._base.tracebacks import shortens, shortens_methods, with_handler, with_rescue
+from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
-from .override_code import STAR, STARS, by_position, check_code, guard_code, parameter_count, with_constants
+from .override_code import by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
@@ -92,7 +92,7 @@ class Site:
     """One public function and its possible code objects."""
 
     def __init__(self, function: Any, primitive: bool) -> None:
-        self.function = shortens(function)
+        self.function = shortens(function) if primitive else function  # ``guard`` does it for others
         self.method: str | None = None  # of a Python operator, the method passed to __torch_function__
         self.access: Any = None  # of an attribute, the accessor passed to __torch_function__
         self.operator = False
@@ -102,9 +102,18 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-        self.written = _written(function)
-        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
-        self.named = self.written.__code__ if decorated else self.plain
+
+    @functools.cached_property
+    def written(self) -> Any:
+        """The function with named parameters."""
+        return _written(self.function)
+
+    @property
+    def named(self) -> types.CodeType:
+        """The code with named parameters."""
+        if self.written is self.function or not (hasattr(self.function, "__wrapped__") or self.plain.co_flags & STAR):
+            return self.plain
+        return self.written.__code__  # type: ignore[no-any-return]
 
     @functools.cached_property
     def unchanged(self) -> Any:
@@ -122,11 +131,16 @@ class Site:
         The guard goes to the function inside a decorator, not to the wrapper, because it has named parameters.
         Without ``always`` it must cost a call that succeeds nothing.
         """
+        self._guard(always)
+        if self.guarded is None:
+            self.plain = shortens(self.function).__code__
+
+    def _guard(self, always: bool) -> None:
         inner = self.written
         code = inner.__code__
-        if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
+        if inner.__name__ in HOT or code.co_filename.startswith(KINDS) or id(inner) in _guarded:
             return
-        rescued = None if self.operator else with_rescue(code, parameter_count(code), self.rescue)
+        rescued = None if self.operator else with_rescue(code, self.rescue)
         if rescued is None and not always:
             return
         _guarded.add(id(inner))
@@ -146,17 +160,7 @@ class Site:
         """``recover`` as a function's last handler, which needs no call for a guard."""
         if not isinstance(sys.exception(), Exception):
             return None
-        code, values = frame.f_code, frame.f_locals
-        names, first = code.co_varnames, code.co_argcount
-        last = first + code.co_kwonlyargcount
-        given = [values[f".{name}" if f".{name}" in values else name] for name in names[: parameter_count(code)]]
-        args = tuple(given[:first])
-        kwargs = dict(zip(names[first:last], given[first:last], strict=True))
-        if code.co_flags & STAR:
-            args += given[last]
-            last += 1
-        if code.co_flags & STARS:
-            kwargs |= given[last]
+        args, kwargs = arguments(frame.f_code, frame.f_locals)
         instead = self.recover(args, kwargs, frame.f_back)
         return instead and (lambda _: instead())
 
@@ -246,13 +250,13 @@ def _written(fn: Any) -> Any:
     return fn
 
 
-def _copy_of(fn: Any, code: types.CodeType) -> Any:
+def _copy_of(fn: Any, code: types.CodeType, closure: Any = None) -> Any:
     if first_call_of(fn):
         return variant(fn)
-    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure or fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
-    copy.__annotations__ = fn.__annotations__
+    copy.__doc__, copy.__annotations__ = fn.__doc__, fn.__annotations__
     copy.__dict__.update(fn.__dict__)
     return copy
 
@@ -289,13 +293,13 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        shortens_methods(Tensor)
-        shortens_methods(type(Tensor))
         for fn in (*FACTORIES, graph.grad, graph.backward):
             SITES[id(fn)] = Site(fn, True)
             SITES[id(fn)].by_classes = fn not in FACTORIES
         _add(_waiting)
         _waiting.clear()
+        shortens_methods(Tensor)
+        shortens_methods(type(Tensor))
 
 
 _waiting: list[tuple[str, str]] = []
@@ -325,7 +329,7 @@ def _add(names: list[tuple[str, str]]) -> None:
             site.of_tensor = True
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
-        if not site.primitive and name not in HOT:
+        if not site.primitive:
             site.guard(_takes_another(space, fn))
         if _level:
             site.check(_level == EVERYTHING)
@@ -356,21 +360,19 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
 
 def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of the functions inside its decorators."""
-    inner = _inner(fn)
-    copy = _copy_of(fn, fn.__code__)
-    if inner is not None and first_call_of(fn):
+    inner, cells = _inner(fn), None
+    if inner is not None:
         inner_copy = _copy_throughout(inner)
-        copy = variant(fn, otherwise=inner_copy)
-    elif inner is not None:
-        inner_copy = _copy_throughout(inner)
-        cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
-        copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
-        copy.__kwdefaults__ = fn.__kwdefaults__
-    functools.update_wrapper(copy, fn)
+    if first_call_of(fn):
+        copy = functools.update_wrapper(variant(fn, otherwise=inner_copy) if inner is not None else variant(fn), fn)
+    else:
+        if inner is not None:
+            cells = tuple([types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__])
+        copy = _copy_of(fn, fn.__code__, cells)
     if hasattr(fn, "__wrapped__"):
         copy.__wrapped__ = inner_copy
     else:  # a plain function, or the fallback of a template, which has other parameters
-        del copy.__wrapped__
+        vars(copy).pop("__wrapped__", None)
     return copy
 
 

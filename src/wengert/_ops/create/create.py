@@ -32,6 +32,7 @@ from ..._tensor_api.construct import (
     meta_device,
     moved_array,
     no_pinning,
+    number_of,
     strided_only,
 )
 
@@ -236,17 +237,6 @@ def resized(out: Tensor, a: Any) -> None:
     out._payload = a
     if out._box is not None:
         out._box.a = a
-
-
-def number_of(value: Any, function: str, argument: str, position: int) -> Any:
-    """Convert a Python number, a NumPy number or a 0-dimensional tensor to a Python number."""
-    if isinstance(value, Tensor) and value._payload.ndim == 0 and value._node is None:
-        return value.item()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (int, float, complex)):
-        return value
-    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Number, not {type_name(value)}")
 
 
 _CPP = {

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.kernels import recordable
-from ..._arrays.large import MANY
+from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.modes import in_transform

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.kernels import recordable, with_sign_of
-from ..._arrays.large import MANY
+from ..._arrays.fused import MANY, recordable
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
@@ -40,7 +39,11 @@ def _whole_power(x: Any, y: float) -> Any:
         r = r * r if n == 6 else r * x if n == 5 else r
         return r if y > 0 else 1 / r
     r = np.power(np.abs(x), y)
-    return with_sign_of(r, x) if y % 2 else r
+    if not y % 2:
+        return r
+    from ..._arrays.kernels import with_sign_of
+
+    return with_sign_of(r, x)
 
 
 def _power(x: Any, y: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.index_shapes import result_shape, without_masks
+from ..._arrays.library import COLONS, NEW_AT
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn

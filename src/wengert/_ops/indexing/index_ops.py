@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.along import COLONS, all_below
+from ..._arrays.along import all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
-from ..._arrays.library import may_share_memory
+from ..._arrays.library import COLONS, may_share_memory
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public

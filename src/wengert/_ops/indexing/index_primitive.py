@@ -13,9 +13,9 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.accumulate import add_rows
-from ..._arrays.along import COLONS
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
 from ..._arrays.layouts import relaid, relaid_copy, strides_like
+from ..._arrays.library import COLONS
 from ..._arrays.threads import LARGE, parallel_map
 from ..._base.registry import ARRAYS, REGISTRY, TRANSFORMED, plain_body
 from ..._kinds.general import general

@@ -11,8 +11,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..._arrays.kernels import recordable
-from ..._arrays.large import MANY
+from ..._arrays.fused import MANY, recordable
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim

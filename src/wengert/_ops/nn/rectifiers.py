@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.kernels import recordable
-from ..._arrays.large import MANY
+from ..._arrays.fused import MANY, recordable
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -25,11 +24,9 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tensor_api.construct import placed_beside
+from ..._tensor_api.construct import number_of, placed_beside
 from ..._tensor_api.generator import Generator
-from ..create.create import number_of
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
-from ..random._common import closed, opened
 
 
 # ---- relu and its kin
@@ -323,6 +320,8 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator
     """The slopes: 1 where the input is positive, else one draw in double precision per element, as in PyTorch."""
     if on_meta(input):
         return input.detach().clone()
+    from ..random._common import closed, opened  # its first call must not wait for the rules of random numbers
+
     values, tags = opened(input._payload)
     negative = values <= 0
     draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, shared_by_many
+from ..._arrays.fused import MANY, recordable
 from ..._arrays.intp import int64
-from ..._arrays.kernels import recordable
-from ..._arrays.large import MANY
 from ..._arrays.layouts import rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all

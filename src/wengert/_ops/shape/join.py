@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.layouts import in_channels_last, is_channels_last, relaid
 from ..._arrays.layouts import in_order as strides_in_order
-from ..._arrays.library import concatenate
+from ..._arrays.library import COLONS, NEW_AT, concatenate
 from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import COLONS
 from ..._arrays.layouts import always_rows, like, rows
-from ..._arrays.library import concatenate, copyto
+from ..._arrays.library import COLONS, concatenate, copyto
 from ..._base.dtypes import INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always

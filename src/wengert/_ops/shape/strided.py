@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import COLONS
+from ..._arrays.library import COLONS
 from ..._arrays.memory import bytes_around, restrided
 from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.modes import slow_if_recording

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.along import NEW_AT
+from ..._arrays.library import NEW_AT
 from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.late_names import LateFunction

@@ -39,6 +39,12 @@ class CausalBias(torch.Tensor):
         return repr(self._materialize())
 
 
+def _causal(name: str, variant: CausalVariant, size: tuple[int, ...]) -> CausalBias:
+    if len(size) != 2:
+        raise AssertionError(f"{name} only supports 2D tensors, got {len(size)}D")
+    return CausalBias(variant, *size)
+
+
 def causal_upper_left(*size: int) -> CausalBias:
     """A causal mask whose diagonal begins in the upper left corner.
 
@@ -47,9 +53,7 @@ def causal_upper_left(*size: int) -> CausalBias:
     tensor([[ True, False, False],
             [ True,  True, False]])
     """
-    if len(size) != 2:
-        raise AssertionError(f"causal_upper_left only supports 2D tensors, got {len(size)}D")
-    return CausalBias(CausalVariant.UPPER_LEFT, *size)
+    return _causal("causal_upper_left", CausalVariant.UPPER_LEFT, size)
 
 
 def causal_lower_right(*size: int) -> CausalBias:
@@ -60,6 +64,4 @@ def causal_lower_right(*size: int) -> CausalBias:
     tensor([[ True,  True, False],
             [ True,  True,  True]])
     """
-    if len(size) != 2:
-        raise AssertionError(f"causal_lower_right only supports 2D tensors, got {len(size)}D")
-    return CausalBias(CausalVariant.LOWER_RIGHT, *size)
+    return _causal("causal_lower_right", CausalVariant.LOWER_RIGHT, size)

@@ -39,20 +39,19 @@ typedef double vec_d __attribute__((vector_size(VL * 4), aligned(8), may_alias))
 #define FMA_f(a, b, c) ((a) * (b) + (c))
 #define FMA_d(a, b, c) ((a) * (b) + (c))
 #endif
-INLINE vec_f fma_v(vec_f a, vec_f b, vec_f c) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  return (vec_f)__builtin_ia32_vfmaddps512_mask((vec_f)a, (vec_f)b, (vec_f)c, -1, 4);
+#if defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#define FMA_BODY(V, type, fma, count) _Pragma("clang fp contract(fast)") return a * b + c;
+#elif defined(__AVX512F__) && !defined(__clang__)
+#define FMA_BODY(V, type, fma, count) return (V)__builtin_ia32_vfmadd##type##512_mask(a, b, c, -1, 4);
 #elif defined(__FMA__) && !defined(__clang__)
-  return (vec_f)__builtin_ia32_vfmaddps256(a, b, c);
-#elif defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-#pragma clang fp contract(fast)
-  return a * b + c;
+#define FMA_BODY(V, type, fma, count) return (V)__builtin_ia32_vfmadd##type##256(a, b, c);
 #elif defined(__ARM_FEATURE_FMA)
-  vec_f r; for (int k = 0; k < VL; k++) r[k] = __builtin_fmaf(a[k], b[k], c[k]); return r;
+#define FMA_BODY(V, type, fma, count) V r; for (int k = 0; k < count; k++) r[k] = fma(a[k], b[k], c[k]); return r;
 #else
-  return a * b + c;
+#define FMA_BODY(V, type, fma, count) return a * b + c;
 #endif
-}
+#define FMA_OF(name, V, type, fma, count) INLINE V name(V a, V b, V c) { FMA_BODY(V, type, fma, count) }
+FMA_OF(fma_v, vec_f, ps, __builtin_fmaf, VL)
 
 /* ------------------------------------------------------------------------------------------------------------- memory */
 #include <stdlib.h>
