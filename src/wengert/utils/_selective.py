@@ -54,6 +54,8 @@ class SelectiveCheckpointContext:
 Policy = Callable[..., CheckpointPolicy | bool]
 _entered: ContextVar[tuple[_Entered, ...]] = ContextVar("wengert_selective_checkpoint", default=())
 
+_arrays: ContextVar[Any] = ContextVar("wengert_recalled", default=None)
+
 
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Policy | list[Any], allow_cache_entry_mutation: bool = False
@@ -207,10 +209,15 @@ def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     (``_kinds.elementwise``).
     """
 
-    def given(*_: Any) -> Any:
-        return arrays
-
-    twin = copy.copy(info)
-    names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
-    twin.__dict__["core"] = variant(info.core, **names)
-    return _in_mode(twin, args)
+    twin = info.__dict__.get("recalling")
+    if twin is None:  # one for all calls: its function and the names in it are a cycle
+        twin = copy.copy(info)
+        given = lambda *_: _arrays.get()  # noqa: E731
+        names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
+        twin.__dict__["core"] = variant(info.core, **names)
+        info.__dict__["recalling"] = twin
+    try:
+        _arrays.set(arrays)
+        return _in_mode(twin, args)
+    finally:
+        _arrays.set(None)

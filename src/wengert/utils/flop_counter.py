@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from .._base.modes import ending, unwinding
+from .._base.modes import begin, ending, unwinding
 from .._tape import engine
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor
@@ -145,8 +145,9 @@ class FlopCounterMode:
         try:
             self.mod_tracker.__enter__()
             undo.append(ModuleTracker.__exit__)
-            engine.observers.append(self._step)
-            undo.append(partial(engine.observers.remove, self._step))
+            unwatch = partial(engine.observers.remove, self._step)
+            begin(partial(engine.observers.append, self._step), unwatch)
+            undo.append(unwatch)
             mode.__enter__()
             undo.append(TorchDispatchMode.__exit__)
             _entered.set((*before, entered))
