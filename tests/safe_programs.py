@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import functools
 import io
 import pickle
 import threading
@@ -22,7 +23,7 @@ import wengert as T
 import wengert.fx.experimental.proxy_tensor
 import wengert.utils.flop_counter
 from wengert.autograd import Function, forward_ad
-from wengert.utils.checkpoint import checkpoint, checkpoint_sequential
+from wengert.utils.checkpoint import checkpoint, checkpoint_sequential, create_selective_checkpoint_contexts
 from wengert.utils.data import DataLoader, TensorDataset
 
 PROGRAMS: dict[str, Callable[[], Any]] = {}
@@ -459,6 +460,13 @@ def checkpointed() -> None:
         y = checkpoint(block, x, use_reentrant=False)
     y.float().sum().backward()
     checkpoint_sequential(T.nn.Sequential(layer, T.nn.ReLU()), 2, x, use_reentrant=False).sum().backward()
+
+
+@program
+def selective_checkpoint() -> None:
+    w = leaf(3, 3)
+    contexts = functools.partial(create_selective_checkpoint_contexts, [T.ops.aten.mm.default])
+    checkpoint(lambda a: T.mm(a, w).sin(), leaf(3, 3), use_reentrant=False, context_fn=contexts).sum().backward()
 
 
 # ------------------------------------------------------------------------------------------------------------- backward

@@ -205,6 +205,9 @@ def _with(change: Any) -> metadata.Metadata:
         lambda m, e, c, i: setattr(m, "storage_data", []),
         lambda m, e, c, i: m.planner_data.update(a=("a", 10**9)),
         lambda m, e, c, i: m.planner_data.update(a=(1,)),
+        lambda m, e, c, i: setattr(i, "relative_path", "a" * 300),
+        lambda m, e, c, i: setattr(e, "chunks", [c] * 1000),
+        lambda m, e, c, i: m.storage_data.update({metadata.MetadataIndex("b"): i}),  # a record read again and again
         lambda m, e, c, i: m.state_dict_metadata.update(b="no entry"),
     ],
 )
@@ -214,6 +217,33 @@ def test_metadata_is_checked(tmp_path: Path, change: Any) -> None:
         filesystem.make_pickler(pickle, file, 2, filesystem.StorageTable()).dump(_with(change))
     with pytest.raises(pickle.UnpicklingError, match="damaged"):
         dcp.FileSystemReader(tmp_path).read_metadata()
+
+
+def test_a_record_without_data_stands_for_nothing(tmp_path: Path) -> None:
+    """A tensor without data, or a sparse one, of any size would be small in the file."""
+    for kept in (torch.empty(2, 2, device="meta"), torch.eye(2).to_sparse(), torch.eye(2).to_sparse_csr()):
+        dcp.save({"a": torch.ones(2, 2)}, checkpoint_id=tmp_path, no_dist=True)
+        reader = dcp.FileSystemReader(tmp_path)
+        made = reader.read_metadata()
+        (info,) = made.storage_data.values()
+        torch.save(kept, tmp_path / "other")
+        info.relative_path, info.offset, info.length = "other", 0, (tmp_path / "other").stat().st_size
+        with (tmp_path / ".metadata").open("wb") as file:
+            filesystem.make_pickler(pickle, file, 2, filesystem.StorageTable()).dump(made)
+        with pytest.raises(RuntimeError, match="holds something else"):
+            whole(reader)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_or_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path) -> None:
+    dcp.save({"a": torch.ones(2, 2)}, checkpoint_id=tmp_path, no_dist=True)
+    for name in ("__0_0.distcp", ".metadata"):
+        for make in (os.mkfifo, os.mkdir):
+            (tmp_path / name).unlink() if (tmp_path / name).is_file() else None
+            make(tmp_path / name)
+            with pytest.raises(pickle.UnpicklingError, match="is no file"):
+                whole(dcp.FileSystemReader(tmp_path))
+            (tmp_path / name).rmdir() if make is os.mkdir else (tmp_path / name).unlink()
 
 
 def test_damaged_folders_raise_errors_of_loading(tmp_path: Path) -> None:

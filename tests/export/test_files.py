@@ -121,6 +121,18 @@ def test_other_texts_that_code_is_written_from() -> None:
     changed(lambda d: d["dynamic"].append([0, 0, evil]))
     changed(lambda d: d["nodes"][0].update(val=[[1 << 60], [1], "float32"]))
     changed(lambda d: d["nodes"][0].update(val=[[1 << 30, 1 << 30], [1, 1], "float32"]))
+    changed(lambda d: d["nodes"][0].update(val=[[1 << 39] * 200_000, [1], "float32"]))  # a product of hours
+    changed(lambda d: d["nodes"][call].update(args={"tuple": [10**5000]}))  # no text of it can be written
+    changed(lambda d: d.update(ranges={"s0": [0, 10**5000]}))
+    changed(lambda d: d["inputs"][0].update(target="_modules"))
+    changed(lambda d: d["tensors"].update({"forward": torch.ones(1)}))
+    changed(lambda d: d["tensors"].update({"a": torch.ones(1), "a.b": torch.ones(1)}))
+    for kind, items in (("tuple", lambda x: [x, x]), ("dict", lambda x: [["a", x], ["b", x]])):
+        shared: Any = None
+        for _ in range(48):  # 2**48 values
+            shared = {kind: items(shared)}
+        changed(lambda d, shared=shared: d.update(outputs=[shared]))
+        changed(lambda d, shared=shared: d.update(in_spec={"tuple": [{"tuple": [shared]}, {"dict": []}]}))
     deep: Any = None
     for _ in range(60):
         deep = {"list": [deep]}

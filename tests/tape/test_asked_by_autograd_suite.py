@@ -465,6 +465,8 @@ def test_random_sparse_tensors_of_test_cases() -> None:
         (lambda x, m: m @ m, r"mat1 and mat2 shapes cannot be multiplied \(3x6 and 3x3\)"),
         (lambda x, m: x.prod(), "returned an invalid gradient at index 0 - got"),
         (lambda x, m: x[torch.tensor([0, 1])], "shape mismatch"),
+        (lambda x, m: torch.nn.functional.layer_norm(m, (3,)), "returned an invalid gradient at index 0 - got"),
+        (lambda x, m: torch.nn.functional.group_norm(m, 3), "returned an invalid gradient at index 0 - got"),
     ],
 )
 def test_an_unpack_hook_that_changes_a_shape(operator: Any, message: str) -> None:
@@ -475,6 +477,26 @@ def test_an_unpack_hook_that_changes_a_shape(operator: Any, message: str) -> Non
     with pytest.raises(RuntimeError, match=message):
         y.backward()
     assert x.grad is None and m.grad is None
+
+
+@pytest.mark.parametrize("unpack", [lambda t: t[:1], lambda t: t.reshape(-1)[:1], lambda t: t.flatten()])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        lambda m: torch.nn.functional.layer_norm(m, (4,), torch.ones(4, requires_grad=True)),
+        lambda m: m.softmax(-1),
+        lambda m: torch.nn.functional.cross_entropy(m, torch.tensor([0, 1, 2])),
+        lambda m: torch.nn.functional.batch_norm(m, None, None, training=True),
+    ],
+)
+def test_an_unpack_hook_never_gives_a_silent_gradient(operator: Any, unpack: Any) -> None:
+    """Where the shape would broadcast, and where NumPy would miss a dimension."""
+    m = torch.randn(3, 4, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = operator(m).sum()
+    with pytest.raises(RuntimeError):
+        y.backward()
+    assert m.grad is None
 
 
 # -------------------------------------------------------------------------------------------- the suite of PyTorch 0.4

@@ -298,3 +298,27 @@ def test_same_as_pytorch(torch: Any, line: str) -> None:
         except Exception as error:  # noqa: BLE001  what it is is compared
             seen.append(f"{type(error).__name__}: {error}")
     assert seen[0] == seen[1]
+
+
+def test_recording_may_be_on_in_the_mode_which_records_nothing() -> None:
+    """As ``torch.is_grad_enabled()`` of PyTorch 2.13 answers; every way to turn recording on, and back."""
+    w = T.ones(2, requires_grad=True)
+    with T.inference_mode():
+        assert not T.is_grad_enabled()
+        with T.enable_grad():
+            assert T.is_grad_enabled() and T.is_inference_mode_enabled()
+            assert not (w * 2).requires_grad
+            with T.inference_mode():
+                assert not T.is_grad_enabled()
+            assert T.is_grad_enabled()
+        with T.set_grad_enabled(True):
+            assert T.is_grad_enabled() and not (w * 2).requires_grad
+        assert not T.is_grad_enabled()
+        with T.inference_mode(False):
+            assert T.is_grad_enabled() and (w * 2).requires_grad
+        T.set_grad_enabled(True)
+        assert T._C.is_grad_enabled() and not (w * 2).requires_grad
+        with T.no_grad():
+            assert not T.is_grad_enabled()
+        assert T.is_grad_enabled()
+    assert T.is_grad_enabled() and (w * 2).requires_grad

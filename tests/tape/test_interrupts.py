@@ -49,7 +49,7 @@ LEFT_OUT = {"threads", "modes_of_tasks"}
 # Functions by which a program itself ends a mode, and ends of contexts that are methods of Python, as in PyTorch: an
 # interrupt in them may come before their first line.
 BY_HAND = {
-    "FlopCounterMode.__exit__", "Setting.__enter__", "Setting.__exit__", "Setting.__init__", "exit_dual_level",
+    "Setting.__enter__", "Setting.__exit__", "Setting.__init__", "exit_dual_level",
     "use_deterministic_algorithms",
 }  # fmt: skip
 

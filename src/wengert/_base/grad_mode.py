@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, overload
 
-from . import modes
 from .modes import MODE, State, changed, enter, leave_mode, replaced
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -227,4 +226,13 @@ class grad_mode(_ModeDecorator):
         return changed(grad=self.mode)
 
 
-is_grad_enabled = modes.is_grad_enabled
+def is_grad_enabled() -> bool:
+    """Whether recording is on in this thread or task; inference mode records nothing all the same.
+
+    >>> import wengert as torch
+    >>> with torch.inference_mode(), torch.enable_grad():
+    ...     torch.is_grad_enabled(), (torch.ones(2, requires_grad=True) * 2).requires_grad
+    (True, False)
+    """
+    state = MODE.get()
+    return state is None or state.asked

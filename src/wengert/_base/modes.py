@@ -146,10 +146,11 @@ class State:
     ``no_grad`` leaves nothing behind. ``outer`` is the setting to go back to.
     """
 
-    __slots__ = ("__weakref__", "grad", "hooks", "inference", "only_quiet", "outer")
+    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "only_quiet", "outer")
 
-    def __init__(self, grad: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
-        self.grad = grad
+    def __init__(self, asked: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
+        self.asked = asked  # what torch.is_grad_enabled() says, also in inference mode, which records nothing
+        self.grad = grad = asked and not inference
         self.inference = inference
         self.hooks = hooks
         self.outer = outer
@@ -184,9 +185,9 @@ def saved_tensors_hooks() -> tuple[Any, ...] | None:
 def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: Any = ...) -> State:
     """A setting for a context to enter: the current one with some of its fields changed."""
     now = MODE.get()
-    old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.grad, now.inference, now.hooks)
+    old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.asked, now.inference, now.hooks)
     inference = old_inference if inference is None else inference
-    grad = (old_grad if grad is None else grad) and not inference
+    grad = old_grad if grad is None else grad
     return State(grad, inference, old_hooks if hooks is ... else hooks, now)
 
 

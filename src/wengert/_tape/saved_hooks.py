@@ -31,8 +31,9 @@ _swap = reopened(threading.RLock())  # a packed node's slots are replaced while 
 class PackedBox(Box):
     """The pack hook's result, which replaces a saved value in its node."""
 
-    __slots__ = ("packed", "unpack_hook")
+    __slots__ = ("packed", "shape", "unpack_hook")
     packed: Any
+    shape: tuple[int, ...]
     unpack_hook: Any
 
     def unpack(self) -> Tensor:
@@ -82,6 +83,7 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) ->
     packed = PackedBox()
     packed.a = None
     packed.cell = None
+    packed.shape = tensor.shape
     packed.unpack_hook = hooks[1]
     packed.packed = hooks[0](tensor)
     if cell.version != version:
@@ -180,9 +182,12 @@ def _packed_class(cls: Any) -> Any:
             try:
                 try:
                     pairs = cls.backward(n, xp, g, keep)
-                except ValueError as error:  # NumPy's: a hook gave another shape than was saved
+                except (ValueError, IndexError) as error:  # NumPy's: a hook gave another shape than was saved
                     raise _of_shapes(error) from None
                 _expect_shapes(n, pairs)
+                if getattr(n, "plan", None) is not None:  # elementwise operators broadcast
+                    for _, packed, box in opened:
+                        _expect_shape(n, 0, box.a.shape, packed.shape)
                 if n._hooks is not None and n._hooks.post and not hooked:  # an unpack hook has registered them
                     pairs = n.call_posthooks(pairs, xp is TENSORS)
                 return pairs
@@ -224,11 +229,16 @@ def _of_shapes(error: ValueError) -> RuntimeError:
 def _expect_shapes(n: Any, pairs: tuple[Any, ...]) -> None:
     """Raise PyTorch's error for a gradient of another shape than its leaf's."""
     for i, (m, g) in enumerate(zip(pairs[::2], pairs[1::2], strict=True)):
-        if type(m) is AccumulateGrad and g is not None and tuple(g.shape) != tuple(m.box.a.shape):
-            raise RuntimeError(
-                f"Function {n.name()} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
-                f"shape compatible with {list(m.box.a.shape)}"
-            )
+        if type(m) is AccumulateGrad and g is not None:
+            _expect_shape(n, i, g.shape, m.box.a.shape)
+
+
+def _expect_shape(n: Any, i: int, got: Any, expected: Any) -> None:
+    if tuple(got) != tuple(expected):
+        raise RuntimeError(
+            f"Function {n.name()} returned an invalid gradient at index {i} - got {list(got)} but expected shape "
+            f"compatible with {list(expected)}"
+        )
 
 
 def place_of(n: Any, name: str) -> Place | None:

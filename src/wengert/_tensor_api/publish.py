@@ -55,7 +55,7 @@ FORMER = {
     "_construct": ("_tensor_api.construct", "as_tensor asarray from_dlpack from_numpy frombuffer tensor"),
     "_copying": ("_tensor_api.copying", "rebuild"),
     "_dtypes": ("_base.dtypes", "can_cast dtype get_default_dtype promote_types set_default_dtype"),
-    "_grad_mode": ("_base.grad_mode", "enable_grad inference_mode no_grad set_grad_enabled"),
+    "_grad_mode": ("_base.grad_mode", "enable_grad inference_mode is_grad_enabled no_grad set_grad_enabled"),
     "_graph": ("_tape.graph", "backward grad"),
     "_legacy_types": ("_tensor_api.legacy_types", "set_default_tensor_type"),
     "_limits": ("_base.limits", "finfo iinfo"),

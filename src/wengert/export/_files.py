@@ -218,9 +218,13 @@ def _target(name: Any) -> str:
     """The dotted name of a parameter, buffer or constant."""
     if not isinstance(name, str) or not all(re.fullmatch(r"[A-Za-z0-9_]{1,200}", p) for p in name.split(".")):
         _refuse("the name of a tensor is no dotted name")
-    if any(p.startswith("__") for p in name.split(".")) or name.count(".") > _DEPTH:
+    parts = name.split(".")
+    if len(parts) > _DEPTH or any(p.startswith("__") or hasattr(_MODULE, p) for p in parts):
         _refuse("the name of a tensor is not allowed")
     return str(name)
+
+
+_MODULE = torch.nn.Module()
 
 
 class _Reader:
@@ -231,6 +235,14 @@ class _Reader:
         self.graph = Graph()
         self.nodes: list[Node] = []
         self.names: set[str] = set()
+        self.seen: set[int] = set()  # the containers that were read: shared ones, 50 levels deep, have 2**50 items
+
+    def once(self, container: Any) -> Any:
+        """A container, which is not to be at two places."""
+        if id(container) in self.seen:
+            _refuse("a container is there twice")
+        self.seen.add(id(container))
+        return container
 
     def program(self) -> ExportedProgram:
         """The program."""
@@ -238,6 +250,8 @@ class _Reader:
         for name, tensor in tensors.items():
             if _target(name) and not isinstance(tensor, Tensor):
                 _refuse(f"{name} is no tensor")
+            if any(name[:i] in tensors for i, letter in enumerate(name) if letter == "."):
+                _refuse(f"{name} is below a tensor")
         specs = [self.spec(s, tensors) for s in _item(self.read, "inputs", list)]
         written = _item(self.read, "nodes", list)
         if len(written) < len(specs):
@@ -361,6 +375,7 @@ class _Reader:
         """A list of sizes."""
         if (
             not isinstance(v, list)
+            or len(v) > 64
             or not all(type(s) is int and 0 <= s < 1 << 40 for s in v)
             or math.prod(v) >= 1 << 50
         ):
@@ -370,6 +385,8 @@ class _Reader:
     def argument(self, a: Any, depth: int) -> Any:
         """An argument of a node."""
         if isinstance(a, _PLAIN):
+            if type(a) is int and not -(2**63) <= a < 2**64:
+                _refuse("a number has more than 64 bits")
             return a
         if not isinstance(a, dict) or len(a) != 1 or depth > _DEPTH:
             _refuse("an argument is of no known form")
@@ -377,7 +394,7 @@ class _Reader:
         if kind == "node" and type(value) is int and 0 <= value < len(self.nodes):
             return self.nodes[value]
         if kind in ("list", "tuple") and isinstance(value, list):
-            items = [self.argument(x, depth + 1) for x in value]
+            items = [self.argument(x, depth + 1) for x in self.once(value)]
             return items if kind == "list" else tuple(items)
         if kind == "dtype" and isinstance(value, str):
             return _dtype(value)
@@ -406,10 +423,14 @@ class _Reader:
             _refuse("a structure is of no known form")
         ((kind, items),) = written.items()
         if kind in ("list", "tuple") and isinstance(items, list):
-            made = [self.container(x, depth + 1) for x in items]
+            made = [self.container(x, depth + 1) for x in self.once(items)]
             return made if kind == "list" else tuple(made)
         if kind in ("dict", "ordered") and isinstance(items, list):
-            pairs = [(p[0], self.container(p[1], depth + 1)) for p in items if isinstance(p, list) and len(p) == 2]
+            pairs = [
+                (p[0], self.container(p[1], depth + 1))
+                for p in self.once(items)
+                if isinstance(p, list) and len(p) == 2
+            ]
             if len(pairs) == len(items) and all(isinstance(k, (str, int)) for k, _ in pairs):
                 return (dict if kind == "dict" else OrderedDict)(pairs)
         _refuse("a structure is of no known form")
@@ -418,7 +439,9 @@ class _Reader:
         """The bounds of the sizes that may differ."""
         made = {}
         for name, bounds in _item(self.read, "ranges", dict).items():
-            if not isinstance(bounds, list) or len(bounds) != 2 or not all(isinstance(v, (int, float)) for v in bounds):
+            if not isinstance(bounds, list) or len(bounds) != 2 or not all(
+                isinstance(v, float) or (isinstance(v, int) and -(2**63) <= v < 2**64) for v in bounds
+            ):
                 _refuse("the bounds of a size are damaged")
             made[_symbol(name)] = ValueRanges(*bounds)
         return made

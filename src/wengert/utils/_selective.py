@@ -14,12 +14,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._base.errors import noted
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import begin, ending, together, watching
 from .._base.registry import Operator
 from .._kinds.slow_path import _in_mode
 from .._kinds.templates import variant
@@ -51,7 +52,9 @@ class SelectiveCheckpointContext:
 
 
 Policy = Callable[..., CheckpointPolicy | bool]
-_innermost: ContextVar[Any] = ContextVar("wengert_selective_checkpoint", default=None)
+_entered: ContextVar[tuple[_Entered, ...]] = ContextVar("wengert_selective_checkpoint", default=())
+
+_arrays: ContextVar[Any] = ContextVar("wengert_recalled", default=None)
 
 
 def create_selective_checkpoint_contexts(
@@ -104,24 +107,31 @@ class _Record:
         self.kept: dict[Any, list[Any]] = defaultdict(list)
 
 
+class _Entered(NamedTuple):
+    """A context that was entered, and what leaves it: NOTE [ Interrupts ] in _base/modes.py."""
+
+    context: Any
+    end: Callable[[], Any]
+
+
 class _Watching:
     """A context that intercepts each operator of this thread or task."""
 
     def __init__(self, record: _Record) -> None:
         self.record = record
-        self.tokens: list[Any] = []
 
-    def __enter__(self) -> None:
-        watch_operators(self.see)
-        self.tokens.append(_innermost.set(self))
+    def __enter__(self) -> Any:
+        before, (watch, leave) = _entered.get(), watching(self.see)
+        entry = _Entered(self, together(leave, partial(_entered.set, before)))
+        begin(together(watch, partial(_entered.set, (*before, entry))), entry.end)
+        return self
 
-    def __exit__(self, *exc: object) -> None:
-        unwatch_operators(self.see)
-        _innermost.reset(self.tokens.pop())
+    __exit__ = ending(_entered)
 
     def see(self, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         """Run one operator."""
-        if _innermost.get() is not self or info.view:  # a view costs nothing
+        entered = _entered.get()
+        if not entered or entered[-1].context is not self or info.view:  # a view costs nothing
             return proceed()
         return self.run(overload_of(info, args), info, args, proceed)
 
@@ -138,12 +148,12 @@ class _Keeping(_Watching):
         self.policy = policy
 
     def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        before = _innermost.get()
+        before = _entered.get()
         try:
-            _innermost.set(None)  # operators inside the policy are not intercepted
+            _entered.set(())  # operators inside the policy are not intercepted
             answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
         finally:
-            _innermost.set(before)
+            _entered.set(before)
         result = proceed()
         parts = result if isinstance(result, (tuple, list)) else (result,)
         keep = answer is True or answer in _KEPT
@@ -165,9 +175,9 @@ class _Recalling(_Watching):
         self.mutable = mutable
         self.seen: dict[Any, int] = {}
 
-    def __enter__(self) -> None:
-        super().__enter__()
+    def __enter__(self) -> Any:
         self.seen = defaultdict(int)
+        return super().__enter__()
 
     def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         k = self.seen[op]
@@ -199,10 +209,15 @@ def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     (``_kinds.elementwise``).
     """
 
-    def given(*_: Any) -> Any:
-        return arrays
-
-    twin = copy.copy(info)
-    names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
-    twin.__dict__["core"] = variant(info.core, **names)
-    return _in_mode(twin, args)
+    twin = info.__dict__.get("recalling")
+    if twin is None:  # one for all calls: its function and the names in it are a cycle
+        twin = copy.copy(info)
+        given = lambda *_: _arrays.get()  # noqa: E731
+        names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
+        twin.__dict__["core"] = variant(info.core, **names)
+        info.__dict__["recalling"] = twin
+    try:
+        _arrays.set(arrays)
+        return _in_mode(twin, args)
+    finally:
+        _arrays.set(None)

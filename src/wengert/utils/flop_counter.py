@@ -5,14 +5,16 @@ Products and convolutions in backward passes are counted too, for the modules wh
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
+from .._base.modes import begin, ending, unwinding
 from .._tape import engine
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor
@@ -94,6 +96,17 @@ class _Mode(TorchDispatchMode):
         return out
 
 
+class _Entered:
+    """A counter that was entered; this class itself stands for none."""
+
+    @staticmethod
+    def end() -> None:  # of an entered one: a function of C that leaves it, see NOTE [ Interrupts ] in _base/modes.py
+        raise AssertionError("Internal error: FlopCounter.__exit__ called but mode is None")
+
+
+_entered: ContextVar[tuple[Any, ...]] = ContextVar("wengert_flop_counters", default=(_Entered,))
+
+
 class FlopCounterMode:
     """Counts operations inside ``with``, where a multiplication and an addition are two operations.
 
@@ -127,17 +140,27 @@ class FlopCounterMode:
 
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self.mod_tracker)
-            stack.callback(engine.observers.remove, self._step)
-            engine.observers.append(self._step)
-            stack.enter_context(_Mode(self))
-            self._contexts = stack.pop_all()
+        mode, entered, before = _Mode(self), _Entered(), _entered.get()
+        undo, entered.end = unwinding()  # type: ignore[method-assign]
+        try:
+            self.mod_tracker.__enter__()
+            undo.append(ModuleTracker.__exit__)
+            unwatch = partial(engine.observers.remove, self._step)
+            begin(partial(engine.observers.append, self._step), unwatch)
+            undo.append(unwatch)
+            mode.__enter__()
+            undo.append(TorchDispatchMode.__exit__)
+            _entered.set((*before, entered))
+            undo[1:1] = [self._show, partial(_entered.set, before)]
+        except BaseException:
+            entered.end()
+            _entered.set(before)
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._contexts.close()
-        del self._contexts
+    __exit__ = ending(_entered)
+
+    def _show(self) -> None:
         if self.display:
             print(self.get_table(self.depth))  # noqa: T201  what display=True is for
 

@@ -229,7 +229,7 @@ _LATE = {
     "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
     "_set_fwd_grad_enabled": ".autograd.forward_ad",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
-    "is_grad_enabled": "._modes",
+    "is_grad_enabled": "._base.grad_mode",
     "is_inference_mode_enabled": "._modes",
 }
 

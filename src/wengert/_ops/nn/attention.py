@@ -15,7 +15,7 @@ import numpy as np
 from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._arrays.layouts import always_rows, like
 from ..._base.dtypes import FLOATING, get_default_dtype
-from ..._base.grad_mode import is_grad_enabled
+from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.slow_path import require

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
-from ..._base.grad_mode import is_grad_enabled
+from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, plain_body
 from ..._kinds.general import general
 from ..._tape.node import leaf_node

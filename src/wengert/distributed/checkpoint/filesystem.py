@@ -11,10 +11,13 @@ that knows a dozen classes, its numbers are checked, and records are read by ``t
 from __future__ import annotations
 
 import io
+import math
 import os
 import pickle
 import re
+import stat
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import wengert as torch
@@ -202,20 +205,29 @@ class FileSystemReader:
                 FileNotFoundError(2, "No such file or directory", path),
                 "Why: .metadata is written last. Without it there is no checkpoint, or one that was not finished.",
             )
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             found = _MetadataUnpickler(file, os.fstat(file.fileno()).st_size).load()
         _check(found)
         return found
 
     def read(self, info: _StorageInfo) -> Any:
         """A record."""
-        with open(os.path.join(self.path, info.relative_path), "rb") as file:
+        with _opened(os.path.join(self.path, info.relative_path)) as file:
             size = os.fstat(file.fileno()).st_size
             if info.offset + info.length > size:
                 raise pickle.UnpicklingError(f"{info.relative_path} is truncated: {size} bytes")
             file.seek(info.offset)
             record = io.BytesIO(file.read(info.length))
         return torch.load(record, weights_only=True)
+
+
+def _opened(path: str) -> Any:
+    """An ordinary file, open for reading: a pipe of that name would wait for ever."""
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise pickle.UnpicklingError(f"{os.path.basename(path)} is no file")
+    return open(number, "rb")
 
 
 def _need(condition: bool, what: str) -> None:
@@ -237,7 +249,7 @@ def _check(found: Any) -> None:
         if type(entry) is TensorStorageMetadata:
             _need({"properties", "size", "chunks"} <= vars(entry).keys(), "a tensor")
             _need(type(getattr(entry.properties, "dtype", None)) is dtype, "a dtype")
-            _need(_is_size(entry.size) and type(entry.chunks) is list, "a size")
+            _need(_is_size(entry.size) and len(entry.size) <= 64 and type(entry.chunks) is list, "a size")
             for chunk in entry.chunks:
                 _need(type(chunk) is ChunkStorageMetadata and {"offsets", "sizes"} <= vars(chunk).keys(), "a part")
                 _need(_is_size(chunk.offsets) and _is_size(chunk.sizes), "a part's size")
@@ -246,15 +258,20 @@ def _check(found: Any) -> None:
                 _need(
                     all(end <= n for end, n in zip(ends, entry.size, strict=True)), "a part reaches out of its tensor"
                 )
+            parts = [math.prod(chunk.sizes) for chunk in entry.chunks]
+            _need(sum(parts) <= math.prod(entry.size), "parts of a tensor overlap")
     for index, info in places.items():
         _need(type(index) is MetadataIndex and type(index.fqn) is str, "a name")
         _need(index.offset is None or _is_size(index.offset), "a name's offset")
         _need(type(info) is _StorageInfo and {"relative_path", "offset", "length"} <= vars(info).keys(), "a place")
         _need(type(info.relative_path) is str and re.fullmatch(r"[\w.-]+", info.relative_path) is not None, "a path")
-        _need(not info.relative_path.startswith("."), "a path")
+        _need(len(info.relative_path) < 256 and info.relative_path[0] != ".", "a path")
         _need(type(info.offset) is int and type(info.length) is int and min(info.offset, info.length) >= 0, "a number")
         if info.transform_descriptors:
             raise NotImplementedError(f"a checkpoint with transforms: {type(info.transform_descriptors)}")
+    spans = sorted((info.relative_path, info.offset, info.length) for info in places.values() if info.length)
+    for (path, offset, length), (other, place, _) in pairwise(spans):
+        _need(path != other or offset + length <= place, "records overlap")
     paths = vars(found).get("planner_data")
     _need(paths is None or type(paths) is dict, "planner_data")
     lengths: dict[Any, int] = {}

@@ -95,8 +95,9 @@ def _record(index: MetadataIndex, metadata: Metadata, reader: FileSystemReader) 
 def _part(name: str, chunk: ChunkStorageMetadata, metadata: Metadata, reader: FileSystemReader) -> torch.Tensor:
     """The record of a part of a tensor."""
     part = _record(MetadataIndex(name, chunk.offsets), metadata, reader)
-    # one that is not contiguous could stand for more numbers than the file has
-    if not isinstance(part, torch.Tensor) or part.size() != chunk.sizes or not part.is_contiguous():
+    # one without data, or that is not contiguous, could stand for more numbers than the file has
+    plain = isinstance(part, torch.Tensor) and part.layout is torch.strided and not part.is_meta
+    if not plain or part.size() != chunk.sizes or not part.is_contiguous():
         raise RuntimeError(f"the record of {name} holds something else")
     return part
 
@@ -129,8 +130,9 @@ def _read(name: str, metadata: Metadata, reader: FileSystemReader) -> Any:
     entry = metadata.state_dict_metadata[name]
     if isinstance(entry, BytesStorageMetadata):
         return _record(MetadataIndex(name), metadata, reader)
-    parts = [(chunk, _part(name, chunk, metadata, reader)) for chunk in entry.chunks]
-    if len(parts) == 1 and entry.chunks[0].sizes == entry.size:
+    chunks = [chunk for chunk in entry.chunks if 0 not in chunk.sizes] or entry.chunks[:1]
+    parts = [(chunk, _part(name, chunk, metadata, reader)) for chunk in chunks]
+    if len(parts) == 1 and chunks[0].sizes == entry.size:
         return parts[0][1]
     if sum(part.numel() for _, part in parts) != entry.size.numel():
         raise RuntimeError(f"the checkpoint lacks parts of {name}")
