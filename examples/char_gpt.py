@@ -80,8 +80,8 @@ def main():
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
-        if step % 30 == 29:
-            print(f"step {step + 1:3}: loss {sum(losses[-30:]) / 30:.3f}")
+        if step % 30 == 29 or step + 1 == chosen.steps:
+            print(f"step {step + 1:3}: loss {sum(losses[-30:]) / len(losses[-30:]):.3f}")
 
     written = model.write(data[None, :1], 200)[0]
     print("".join(alphabet[i] for i in written.tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any
 
@@ -227,3 +228,31 @@ def test_the_limit_of_programs() -> None:
     for k in range(12):
         assert torch.equal(made(X, k), X * k)
     assert state.count == 8
+
+
+class _Finder:
+    """An import hook as editable installations and pytest have: Python code, which finds nothing here."""
+
+    asked: list[Any] = [np.random.RandomState(0)]  # what a recording cannot watch
+
+    def find_spec(self, *args: Any) -> None:
+        self.asked.append(self.told(args))
+
+    def told(self, args: Any) -> Any:
+        return args, _SEEN
+
+
+_SEEN = {"finder": object()}
+
+
+def test_an_import_hook_is_no_part_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "meta_path", [_Finder(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+
+    def f(x: Any) -> Any:
+        import colorsys
+
+        return x * len(colorsys.__all__)
+
+    assert torch.equal(torch.compile(f, backend="numpy", fullgraph=True)(X), X * 6)
+    assert len(_Finder.asked) == 2

@@ -12,6 +12,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import linecache
 import sys
 import warnings
 from collections.abc import Iterator
@@ -62,13 +63,15 @@ def examples_of(module: ModuleType) -> Iterator[doctest.DocTest]:
 
 
 @pytest.mark.parametrize("name", module_names())
-def test_doctests(name: str) -> None:
+def test_doctests(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "wengert":
             raise
         pytest.skip(f"{name} needs {error.name}, which is not installed")
+    # Doctest would look at every file that a traceback has shown, before each docstring.
+    monkeypatch.setattr(linecache, "checkcache", lambda filename=None: None)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.REPORT_NDIFF)
     for test in examples_of(module):
         wengert.manual_seed(0)

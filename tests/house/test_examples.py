@@ -14,7 +14,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT = {
-    "char_gpt": ["--steps", "30"],
+    "char_gpt": ["--steps", "3"],
     "digits_cnn": ["--epochs", "1"],
     "gaussian_process": ["--steps", "30"],
     "neural_ode": ["--steps", "50"],

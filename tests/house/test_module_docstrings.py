@@ -26,8 +26,9 @@ def tree_of(path: Path) -> ast.Module:
 def names_in(path: Path) -> frozenset[str]:
     """Whatever a module defines, imports, takes as a parameter, reads as an attribute or publishes."""
     found: set[str] = set()
-    prose = {id(node.value) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree_of(path)):
+    nodes = list(ast.walk(tree_of(path)))
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.alias):
@@ -44,10 +45,15 @@ def names_in(path: Path) -> frozenset[str]:
 
 
 @cache
+def rooms() -> tuple[Path, ...]:
+    return PACKAGE, *(path.parent for path in PACKAGE.rglob("__init__.py"))
+
+
+@cache
 def is_a_module(dotted: str) -> bool:
     """Whether a dotted name is a module of the package, or something that one defines."""
     parts = dotted.split(".")
-    for room in (PACKAGE, *(path.parent for path in PACKAGE.rglob("__init__.py"))):
+    for room in rooms():
         at = room.joinpath(*parts)
         if at.is_dir() or at.with_suffix(".py").exists():
             return True

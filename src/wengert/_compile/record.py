@@ -90,15 +90,21 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
     top = True
+    hook = None  # the frame of an import hook: no function of the program's, though its code is not Python's
 
     def profile(frame: Any, event: str, arg: Any) -> None:
-        nonlocal top
-        if event == "call":
+        nonlocal top, hook
+        if hook is not None:
+            if frame is hook and event == "return":
+                hook = None
+        elif event == "call":
             kind = KINDS[frame.f_code.co_filename]
             if tracer.closed or kind == "own":
                 return
             if kind == "library":
                 finder.entered(frame, KINDS[frame.f_back.f_code.co_filename])
+            elif frame.f_code.co_name == "find_spec" and frame.f_back.f_code.co_filename.startswith("<frozen importlib"):
+                hook = frame
             else:
                 was, top = top, False
                 finder.function(frame, was)
