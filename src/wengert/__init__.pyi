@@ -696,7 +696,7 @@ def is_distributed(self: Tensor) -> _bool:
 def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
-    """Whether operators are being recorded in this thread or task."""
+    """Whether recording is on in this thread or task; inference mode records nothing all the same."""
 def is_inference(self: Tensor) -> _bool:
     """Whether the tensor was made under ``inference_mode``."""
 def is_inference_mode_enabled() -> _bool:

@@ -103,7 +103,9 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
                 return
             if kind == "library":
                 finder.entered(frame, KINDS[frame.f_back.f_code.co_filename])
-            elif frame.f_code.co_name == "find_spec" and frame.f_back.f_code.co_filename.startswith("<frozen importlib"):
+            elif frame.f_code.co_name == "find_spec" and frame.f_back.f_code.co_filename.startswith(
+                "<frozen importlib"
+            ):
                 hook = frame
             else:
                 was, top = top, False

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import dtypes
-from .._base.modes import is_grad_enabled
-from .._base.modes import OUTER, enter, leaving
+from .._base.modes import OUTER, enter, is_grad_enabled, leaving
 from .._tape.tensor import Tensor
 from .._tensor_api.function_modes import BaseTorchFunctionMode
 from .autocast_mode import SETTINGS

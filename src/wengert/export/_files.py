@@ -427,9 +427,7 @@ class _Reader:
             return made if kind == "list" else tuple(made)
         if kind in ("dict", "ordered") and isinstance(items, list):
             pairs = [
-                (p[0], self.container(p[1], depth + 1))
-                for p in self.once(items)
-                if isinstance(p, list) and len(p) == 2
+                (p[0], self.container(p[1], depth + 1)) for p in self.once(items) if isinstance(p, list) and len(p) == 2
             ]
             if len(pairs) == len(items) and all(isinstance(k, (str, int)) for k, _ in pairs):
                 return (dict if kind == "dict" else OrderedDict)(pairs)
@@ -439,8 +437,10 @@ class _Reader:
         """The bounds of the sizes that may differ."""
         made = {}
         for name, bounds in _item(self.read, "ranges", dict).items():
-            if not isinstance(bounds, list) or len(bounds) != 2 or not all(
-                isinstance(v, float) or (isinstance(v, int) and -(2**63) <= v < 2**64) for v in bounds
+            if (
+                not isinstance(bounds, list)
+                or len(bounds) != 2
+                or not all(isinstance(v, float) or (isinstance(v, int) and -(2**63) <= v < 2**64) for v in bounds)
             ):
                 _refuse("the bounds of a size are damaged")
             made[_symbol(name)] = ValueRanges(*bounds)

@@ -212,7 +212,7 @@ def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     twin = info.__dict__.get("recalling")
     if twin is None:  # one for all calls: its function and the names in it are a cycle
         twin = copy.copy(info)
-        given = lambda *_: _arrays.get()  # noqa: E731
+        given = lambda *_: _arrays.get()
         names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
         twin.__dict__["core"] = variant(info.core, **names)
         info.__dict__["recalling"] = twin
