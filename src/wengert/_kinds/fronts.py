@@ -44,8 +44,8 @@ def in_one_dim(
     """A public function that along one dim is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
-    given) and ``keepdim``; with ``=`` after it never by position. ``unless``: a condition on the array ``a`` for which it is
-    not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
+    given) and ``keepdim``; with ``=`` after it never by position. ``unless``: a condition on the array ``a`` for which
+    it is not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
     """
     own = _own(name)
     by_name, whole, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values

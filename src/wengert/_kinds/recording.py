@@ -200,7 +200,7 @@ if args or kwargs:
 else:  #? keepdim
     keepdim = False  #? keepdim
 if {asked} and not slow_always:
-    @body(front="yes", one_dim="yes", unless=not_one_dim, passed="otherwise, input, dim, args, kwargs", called="elsewhere")
+    @body(front="yes", one_dim="yes", unless=bad_dim, passed="otherwise, input, dim, args, kwargs", called="elsewhere")
 """
 USUAL = """
 if {unusual}:
@@ -304,7 +304,7 @@ def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named
         "asked": "(type(dim) is int or dim is ABSENT)" if whole else "type(dim) is int",
         "named": named,
         "second": "" if by_name else "args[0] if args else ",
-        "not_one_dim": f" or not {in_range}{unless}",
+        "bad_dim": f" or not {in_range}{unless}",
     }
 
 
