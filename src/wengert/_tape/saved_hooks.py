@@ -213,7 +213,7 @@ def _packed_class(cls: Any) -> Any:
 _SHAPES = re.compile(r"\((\d*(?:,\d*)*)\)")
 
 
-def _of_shapes(error: ValueError) -> RuntimeError:
+def _of_shapes(error: ValueError | IndexError) -> RuntimeError:
     """PyTorch's error in place of NumPy's, for values that an unpack hook gave another shape."""
     shapes = [tuple(int(n) for n in found.split(",") if n) for found in _SHAPES.findall(str(error))]
     note = "Why: an unpack hook returned a tensor of another shape than the one that was saved."
