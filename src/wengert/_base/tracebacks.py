@@ -181,12 +181,18 @@ class _Raised(NamedTuple):
 
 
 _REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
+_REBINDS_FIRST = [opcode.opmap[n] for n in ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST") if n in opcode.opmap]
+_REBINDS_SECOND = _REBINDS_FIRST[:1]  # since Python 3.13 an instruction may have two locals, of four bits each
 
 
 @lru_cache(None)
-def _rebinding(local: int) -> list[bytes]:
+def _rebinding(local: int) -> re.Pattern[bytes]:
     """The instructions that rebind a local: two bytes each. What looks like one, but is two halves, does no harm."""
-    return [bytes((op, local)) for op in _REBINDS]
+    units = [bytes((op, local)) for op in _REBINDS]
+    if local < 16:
+        units += [bytes((op, local << 4 | other)) for op in _REBINDS_FIRST for other in range(16)]
+        units += [bytes((op, other << 4 | local)) for op in _REBINDS_SECOND for other in range(16)]
+    return re.compile(b"|".join(map(re.escape, units)))
 
 
 _KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
@@ -217,16 +223,10 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     If it returns ``None``, the handler of ``with_handler`` follows. The frame's locals hold the caller's arguments, of
     a parameter ``x`` that the function assigns under the name ``.x``. ``None``: the function can have no such handler.
     """
-    if (
-        not _KNOWN
-        or "STORE_FAST_STORE_FAST" in opcode.opmap
-        or code.co_flags & _NO_HANDLER
-        or len(code.co_consts) > 250
-        or _has_handler(code)
-    ):
+    if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
     body = code.co_code
-    assigned = [k for k in range(parameter_count(code)) if any(map(body.__contains__, _rebinding(k)))]
+    assigned = [k for k in range(parameter_count(code)) if _rebinding(k).search(body)]
     if assigned:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
