@@ -50,6 +50,7 @@ def works(n: int) -> dict[str, tuple[str, Callable[[], Any]]]:
         "layer norm": ("compiled_rows.normalized", lambda: F.layer_norm(x, (columns,))),
         "group norm": ("compiled_rows.normalized", lambda: F.group_norm(image, 2 if channels > 1 else 1)),
         "batch norm": ("compiled_rows.channels", lambda: F.batch_norm(image, None, None, training=True)),
+        "sum": ("compiled_rows.whole_sum", x.sum),
         "sums of rows": ("compiled_rows.row_sums", lambda: x.sum(1)),
         "gather": ("compiled_places.read_along", lambda: x.gather(1, at)),
         "scatter_add": ("compiled_places.add_along", lambda: x.scatter_add(1, at, x)),

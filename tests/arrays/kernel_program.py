@@ -128,6 +128,9 @@ def run_special(out: Results) -> None:
     for work in ("softmax(x, 1)", "log_softmax(x, 1)", "layer_norm(x, (128,))"):
         out.add(f"special {work}", eval(f"F.{work}", {"F": F, "x": torch.from_numpy(rows)}), 4.0)
     out.add("special logsumexp", torch.from_numpy(rows).logsumexp(1))
+    for dtype in (np.float32, np.float64):
+        many = np.random.RandomState(1).uniform(-1, 1, (1 << 20) + 37).astype(dtype)
+        out.add(f"sum of many, {dtype.__name__}", torch.from_numpy(many).sum(), 1e3)
     out.add("max pool of odd numbers", F.max_pool2d(torch.from_numpy(rows.reshape(1, 1, 512, 128)), 3, 2, 1))
 
 

@@ -704,3 +704,27 @@ def test_a_checkpoint_that_draws() -> None:
         return found
 
     assert digits(lambda f: f) == digits(lambda f: torch.compile(f, backend="numpy"))
+
+
+def test_identities_keep_the_digits() -> None:
+    """Negatives in sums, ones in products, powers of 0, numbers beside arrays; nan, infinities, -0, subnormal too."""
+    special = torch.tensor([0.0, -0.0, 1.0, -1.5, math.inf, -math.inf, math.nan, 1e-40, -1e-45, 3e38, 0.1])
+    x, y = (t.reshape(-1) for t in torch.meshgrid(special, special, indexing="ij"))
+
+    def f(x: Any, y: Any) -> list[Any]:
+        n, one = -y, torch.ones(121)
+        return [
+            x + n, n + x, x + n * 3, n * x + y, x + n + n, (-x) + (-y), x + (-y) * (-x), n,
+            x * one, one * x, x**0, (x * one) + 1e300, x * 0.1, 2 - x, x / 3, 1e-46 * x, x > 0.1, x - 1e39, -x * one,
+        ]  # fmt: skip
+
+    for dtype in (torch.float32, torch.float64):
+        made, inner = compiled(f)
+        given = x.to(dtype), y.to(dtype)
+        for _ in range(2):
+            for a, b in zip(made(*given), f(*given), strict=True):
+                assert torch.equal(a.nan_to_num(7.5), b.nan_to_num(7.5)) and torch.equal(a.isnan(), b.isnan())
+                assert a.dtype == b.dtype and torch.equal(a.signbit() & (a == 0), b.signbit() & (b == 0))
+        (program,) = inner.programs[next(iter(inner.programs))]
+        code = "".join(line.partition("#")[0] for line in program.source.splitlines())
+        assert "negative" in code and "add(" in code and code.count("subtract") > 4 and "pow" not in code

@@ -234,6 +234,9 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     if len(dims) == x.ndim:
         total = reduce_all(np.add, x)
         return np.full((1,) * x.ndim, total) if keepdim else total
+    if len(dims) > 1 and dims == tuple(range(x.ndim - len(dims), x.ndim)) and x.flags.c_contiguous:  # as one dim
+        r = sum_over(x.reshape(*x.shape[: dims[0]], math.prod(x.shape[dims[0] :])), (dims[0],))
+        return r.reshape(r.shape + (1,) * len(dims)) if keepdim else r
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
         r = _many_row_sums(x)
         return r[..., None] if keepdim else r

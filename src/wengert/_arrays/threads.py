@@ -610,6 +610,7 @@ def _flat(x: Any) -> Any:
     return x.reshape(-1) if x.flags.c_contiguous else None
 
 
+@compiled.with_kernel("compiled_rows.whole_sum", least=1 << 20)
 def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW

@@ -14,11 +14,13 @@ NOTE [ Aliases ]
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from .._base.registry import REGISTRY
 from .tape import Constant, Input, Op, Ref, Tape, Value
 
 _FOLDED = 1 << 14  # bytes of a constant that is computed when the program is made
@@ -50,6 +52,8 @@ class Plan:
         self._simplify()
         self.results = [self.at(r) for r in tape.results]
         self.updates = [(t, self.at(s)) for t, s in tape.updates]
+        self._remove_dead()
+        self._join_negatives()
         self._remove_dead()
         self.groups: list[list[Op]] = [[op] for op in self.ops]
         self.buffers: list[Buffer] = []
@@ -95,6 +99,15 @@ class Plan:
                 if op.name in ("mul", "div", "pow") and len(args) == 2 and self._is_one(args[1]):
                     self.alias[op.outs[0]] = first
                     continue
+                if op.name == "pow" and len(args) == 2 and self._is_number(args[1], 0):
+                    value = self.values[first]
+                    if value.nbytes <= _FOLDED and value.dense:
+                        self._become(op, [np.ones(value.shape, value.dtype)])  # of nan, too
+                        continue
+            if op.name == "mul" and self._is_one(first):
+                if isinstance(args[1], Ref) and self._same(args[1], op.outs[0]):
+                    self.alias[op.outs[0]] = args[1]
+                    continue
             if self._folds(op, args, p):
                 continue
             key = _key(op, args, p)
@@ -119,11 +132,15 @@ class Plan:
         results = list(made) if op.many else [made]
         if any((a.shape, a.dtype) != (v.shape, v.dtype) for a, v in zip(results, self.values_of(op), strict=True)):
             return False
-        for a, old in zip(results, self.values_of(op), strict=True):
+        self._become(op, results)
+        return True
+
+    def _become(self, op: Op, arrays: list[Any]) -> None:
+        """Let an operator's results be constants."""
+        for a, old in zip(arrays, self.values_of(op), strict=True):
             self.values[old.number] = new = Value(old.number, old.shape, old.dtype, Constant(np.asarray(a)))
             new.strides = old.strides
             self._known_constant(new)
-        return True
 
     def values_of(self, op: Op) -> list[Value]:
         """An operator's results."""
@@ -161,9 +178,49 @@ class Plan:
             return False
         return op.p != ("C",) or not self.values[op.outs[0]].dense
 
+    @staticmethod
+    def _is_number(a: Any, number: int) -> bool:
+        return type(a) in (int, float) and a == number
+
     def _is_one(self, a: Any) -> bool:
-        number = self.number(a)
-        return number is not None and number == 1 and type(number) in (int, float) and not isinstance(a, Ref)
+        """Whether an operand is 1, or a small constant array of ones."""
+        if not isinstance(a, Ref):
+            return self._is_number(a, 1)
+        value = self.values[a]
+        one = isinstance(value.source, Constant) and value.shape and 0 < value.nbytes <= _FOLDED
+        return bool(one and value.dtype.kind in "fiu" and (value.source.array == 1).all())
+
+    def _join_negatives(self) -> None:
+        """Let ``a + -b`` be ``a - b``, and ``a + -b * c`` be ``a - b * c``: the digits are the same."""
+        made = {int(op.outs[0]): op for op in self.ops if len(op.outs) == 1}
+        ends = [*self.results, *(s for _, s in self.updates)]
+        reads = collections.Counter([*ends, *(a for op in self.ops for a in op.refs())])
+        if any(op.effect for op in self.ops):
+            return  # what is negated may be another number by then
+
+        def negated(a: Any) -> Any:
+            """What an operand is the negative of."""
+            op = made.get(int(a)) if isinstance(a, Ref) else None
+            return op.args[0] if op is not None and op.lowered is np.negative else None
+
+        for op in self.ops:
+            if op.lowered is not np.add or op.p or not self._alike(op):
+                continue
+            for x, y in (op.args, op.args[::-1]):
+                b, by = negated(y), made.get(int(y))
+                if b is None and by is not None and by.lowered is np.multiply and reads[y] == 1 and self._alike(by):
+                    for k in (0, 1):
+                        if (c := negated(by.args[k])) is not None:
+                            by.args[k], b = c, y
+                            break
+                if b is not None:
+                    op.info, op.name, op.lowered, op.args = REGISTRY["sub"], "sub", np.subtract, [x, b]
+                    break
+
+    def _alike(self, op: Op) -> bool:
+        """Whether two values of one floating dtype are the operands."""
+        wanted = self.values[op.outs[0]].dtype
+        return wanted.kind == "f" and all(isinstance(a, Ref) and self.values[a].dtype == wanted for a in op.args)
 
     def _remove_dead(self) -> None:
         needed = {*self.results, *(s for _, s in self.updates)}

@@ -24,6 +24,11 @@ _ended: list[str] = []  # names of programs that are gone: the debugger may be w
 FILL: Any = None  # tests put a number here: what buffers hold before each call
 SHARING = True  # tests switch this off
 LARGE = 1 << 14  # elements for each operator
+_BINARY = (
+    np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.greater, np.greater_equal, np.less,
+    np.less_equal, np.equal, np.not_equal,
+)  # fmt: skip
+_IN_NAMES = str.maketrans({"-": "minus_", ".": "_", "+": None})
 
 
 class Unplanned(Exception):
@@ -195,6 +200,8 @@ class NumpyProgram:
             self._step(op)
             return
         given = [self._name(a) for a in (*op.args, *(op.p if op.info is not DRAW else ()))]
+        if op.lowered in _BINARY and not op.p:
+            self._name_numbers(op, given)
         out = op.outs[0] if op.outs else Ref(-1)
         if int(out) in self.plan.place:
             given.append(self._buffer(out))
@@ -205,6 +212,16 @@ class NumpyProgram:
             else f"{self._kept(op.lowered)}({', '.join(given)})"
         )
         self._line(f"{targets} = {call}" if op.outs else call, op)
+
+    def _name_numbers(self, op: Op, given: list[str]) -> None:
+        """Replace numbers by arrays of them, which NumPy takes a third of the time for."""
+        dtypes = {self.plan.values[a].dtype for a in op.args if isinstance(a, Ref)}
+        if len(dtypes) != 1 or (dtype := dtypes.pop()).kind != "f":
+            return
+        for k, a in enumerate(op.args):
+            if type(a) in (int, float) and abs(a) <= float(np.finfo(dtype).max):
+                given[k] = f"{dtype.name}_{a!r}".translate(_IN_NAMES)
+                self.scope.setdefault(given[k], np.array(a, dtype))
 
     def _step(self, op: Op) -> None:
         p, g = op.args
