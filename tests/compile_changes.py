@@ -130,8 +130,8 @@ CHANGES: dict[str, tuple[str, str, str]] = {
     "code": ("def g(x): return x * 2\ndef h(x): return x * 3", "g(x)", "g.__code__ = h.__code__"),
     "attribute of a function": ("def g(x): return x * g.k\ng.k = 2.0", "g(x)", "g.k = 3.0"),
     "cell of one of two closures": (
-        "def make(k):\n def g(x): return x * k\n def put(v):\n  nonlocal k\n  k = v\n return g, put\n"
-        "(a, _), (b, put) = make(2), make(2)", "a(x) + b(x) * 10", "put(3)",
+        ("def make(k):\n def g(x): return x * k\n def put(v):\n  nonlocal k\n  k = v\n return g, put\n"
+        "(a, _), (b, put) = make(2), make(2)"), "a(x) + b(x) * 10", "put(3)",
     ),
     "partial": ("ks = [2.0]\ng = functools.partial(lambda ks, x: x * ks[0], ks)", "g(x)", "ks[0] = 3.0"),
     "cache": (
@@ -147,13 +147,13 @@ CHANGES: dict[str, tuple[str, str, str]] = {
     ),
     "new global that covers a builtin": ("", "x * abs(-2.0)", "abs = lambda k: 7.0"),
     "same code with other globals": (
-        "a, b = {'K': 2.0}, {'K': 2.0}\nexec('def g(x): return x * K', a)\n"
-        "g, h = a['g'], types.FunctionType(a['g'].__code__, b)", "g(x) + h(x) * 10", "b['K'] = 3.0",
+        ("a, b = {'K': 2.0}, {'K': 2.0}\nexec('def g(x): return x * K', a)\n"
+        "g, h = a['g'], types.FunctionType(a['g'].__code__, b)"), "g(x) + h(x) * 10", "b['K'] = 3.0",
     ),
     "function of autograd": (
-        "c = NS(k=2.0)\nw = torch.ones(3, requires_grad=True)\nclass G(torch.autograd.Function):\n"
+        ("c = NS(k=2.0)\nw = torch.ones(3, requires_grad=True)\nclass G(torch.autograd.Function):\n"
         " @staticmethod\n def forward(ctx, w): return w * 2\n"
-        " @staticmethod\n def backward(ctx, g): return g * c.k", "torch.autograd.grad(G.apply(w).sum(), w)[0] * x",
+        " @staticmethod\n def backward(ctx, g): return g * c.k"), "torch.autograd.grad(G.apply(w).sum(), w)[0] * x",
         "c.k = 3.0",
     ),
     "function under vmap": ("c = NS(k=2.0)", "torch.func.vmap(lambda r: r * c.k)(x)", "c.k = 3.0"),
@@ -194,18 +194,18 @@ CHANGES: dict[str, tuple[str, str, str]] = {
         "m = nn.Module(); m.register_buffer('b', None)", "x if m.b is None else x * m.b", "m.b = torch.ones(3) * 4"
     ),
     "object of a module": (
-        "c = NS(k=2.0)\nclass B(nn.Module):\n def __init__(s): super().__init__(); s.c = c\n"
-        " def forward(s, x): return x * s.c.k\nm = nn.Sequential(B(), B())", "m(x)", "c.k = 3.0",
+        ("c = NS(k=2.0)\nclass B(nn.Module):\n def __init__(s): super().__init__(); s.c = c\n"
+        " def forward(s, x): return x * s.c.k\nm = nn.Sequential(B(), B())"), "m(x)", "c.k = 3.0",
     ),
     "parametrization": (
-        "import wengert.nn.utils.parametrize as p\nm = nn.Linear(3, 3)\nclass P(nn.Module):\n"
-        " def forward(s, w): return w * 2", "m(x).detach()", "p.register_parametrization(m, 'weight', P())",
+        ("import wengert.nn.utils.parametrize as p\nm = nn.Linear(3, 3)\nclass P(nn.Module):\n"
+        " def forward(s, w): return w * 2"), "m(x).detach()", "p.register_parametrization(m, 'weight', P())",
     ),
     "hook of all modules": (
         "from wengert.nn.modules.module import register_module_forward_hook as on\nm = nn.ReLU()", "m(x - 2)",
         "undo.append(on(lambda m, i, o: o * 5).remove)",
     ),
-    "hook of a child": ("m = nn.Sequential(nn.ReLU())", "m(x - 2)", "m[0].register_forward_hook(lambda m, i, o: o * 5)"),
+    "hook of a child": ("m = nn.Sequential(nn.ReLU())", "m(x - 2)", "m[0].register_forward_hook(lambda *a: a[2] * 5)"),
     "state dict": (
         "m = nn.Linear(3, 3)", "m(x).detach()",
         "m.load_state_dict({k: torch.ones_like(v) for k, v in m.state_dict().items()})",
@@ -228,20 +228,20 @@ CHANGES: dict[str, tuple[str, str, str]] = {
     "defaults of an optimizer": ("o = SGD([torch.ones(3)], lr=0.1)", "x * o.defaults['lr']", "o.defaults['lr'] = 0.5"),
     "deterministic algorithms": (
         "", "x * 2 if torch.are_deterministic_algorithms_enabled() else x",
-        "undo.append(functools.partial(torch.use_deterministic_algorithms, False))\n"
-        "torch.use_deterministic_algorithms(True)",
+        ("undo.append(functools.partial(torch.use_deterministic_algorithms, False))\n"
+        "torch.use_deterministic_algorithms(True)"),
     ),
     "grad mode": (
         "w = torch.ones(3, requires_grad=True)", "x * w",
         "undo.append(lambda: torch.set_grad_enabled(True)); torch.set_grad_enabled(False)",
     ),
     "autocast": (
-        "a = torch.autocast('cpu', torch.bfloat16)", "x @ x.t()",
+        "a = torch.autocast('cpu', torch.float16)", "x @ x.t()",
         "a.__enter__(); undo.append(lambda: a.__exit__(None, None, None))",
     ),
     "function mode": (
-        "class D(torch.overrides.TorchFunctionMode):\n def __torch_function__(s, f, t, a=(), k=None):\n"
-        "  r = f(*a, **(k or {}))\n  return r * 3 if isinstance(r, torch.Tensor) else r\nd = D()", "x * 2",
+        ("class D(torch.overrides.TorchFunctionMode):\n def __torch_function__(s, f, t, a=(), k=None):\n"
+        "  r = f(*a, **(k or {}))\n  return r * 3 if isinstance(r, torch.Tensor) else r\nd = D()"), "x * 2",
         "d.__enter__(); undo.append(lambda: d.__exit__(None, None, None))",
     ),
     "inference mode": (

@@ -10,7 +10,8 @@ from weakref import ref
 import numpy as np
 
 from .._tape.tensor import view_of
-from .watch import Finder, same_array
+from .values import same_array
+from .watch import Finder
 
 
 class Guards:

@@ -1,4 +1,4 @@
-"""What a function reads by name, told from its bytecode: globals, attributes, imports, and whether it computes names."""
+"""What a function reads by name, told from its bytecode: globals, attributes, imports; whether it computes names."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ from .._tape.view_chain import chain_of
 from ..utils._pytree import tree_flatten
 from .tape import Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer, _owner
-from .watch import KINDS, Finder, same_items
+from .values import KINDS, same_items
+from .watch import Finder
 
 _lock = threading.RLock()
 
