@@ -22,13 +22,17 @@ from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
 from .._base.errors import INTERNAL, noted, user_frame
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
 from .._base.registry import REGISTRY
+from .._base.torch_function import STATE
 from .._base.tracing import TRACER
 from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, tick, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
+from .._tensor_api.override_sites import _modes as function_modes
+from ..amp.autocast_mode import SETTINGS
 from ..nn.modules._handles import seen
+from ..nn.modules._hooked import global_hooks
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_unflatten
 from .guards import Guards
@@ -63,6 +67,9 @@ def _mode() -> Any:
         or in_transform() is not None
         or (state is not None and (state.hooks or state.inference))
         or stance[-1] == "force_eager"
+        or (seen and any(global_hooks))
+        or (function_modes and STATE.get().modes)
+        or SETTINGS.get().narrowing is not None
     ):
         return None
     return (state is None or state.grad, default_np())
@@ -80,7 +87,7 @@ class Program:
     def __init__(self, r: Recording, owners: list[int], title: str, backend: Any, example: list[Any]) -> None:
         self.recording = r
         self.lock = threading.Lock()
-        self.guards = Guards(r.finder, [])
+        self.guards = Guards(r.finder)
         self.forward = NumpyProgram(r.forward, title, owners)
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
@@ -416,9 +423,7 @@ class Compiled:
             del e.traced
         tracer.before.clear()
         tracer.constants.clear()
-        r.finder.again.clear()
-        r.finder.inputs = []
-        r.finder.cells.clear()
+        r.finder.release()
         return program
 
     def _in_pieces(self, args: Any, kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ import gc
 import sys
 import threading
 import weakref
-from types import CellType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -20,17 +20,19 @@ from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
 from .._base.heap import is_frozen, living
-from .._base.modes import watching
+from .._base.modes import MODE, watching
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
+from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
 from .._tape.view_chain import chain_of
 from ..utils._pytree import tree_flatten
-from .guards import KINDS, Finder
 from .tape import Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer, _owner
+from .values import KINDS, same_items
+from .watch import Finder
 
 _lock = threading.RLock()
 
@@ -80,34 +82,32 @@ def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
+    modes = _modes()
     tracer.before.update((id(t), t) for t in _frozen_tensors())
     for o in gc.get_objects():
         if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
             tracer.before[id(o)] = o
-        elif type(o) is CellType:
-            finder.cells[id(o)] = o
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
-    top = True
-    hook = None  # the frame of an import hook: no function of the program's, though its code is not Python's
+    top, importing = True, 0
 
     def profile(frame: Any, event: str, arg: Any) -> None:
-        nonlocal top, hook
-        if hook is not None:
-            if frame is hook and event == "return":
-                hook = None
-        elif event == "call":
+        nonlocal top, importing
+        if frame.f_code.co_name == "_find_and_load" and frame.f_code.co_filename.startswith("<frozen importlib"):
+            importing += (event == "call") - (event == "return")  # what an import runs is no part of the program
+        if importing:
+            return
+        if event == "call":
             kind = KINDS[frame.f_code.co_filename]
-            if tracer.closed or kind == "own":
+            if tracer.closed:
                 return
-            if kind == "library":
+            if kind == "own":
+                if KINDS[frame.f_back.f_code.co_filename] == "user":
+                    finder.own(frame)
+            elif kind == "library":
                 finder.entered(frame, KINDS[frame.f_back.f_code.co_filename])
-            elif frame.f_code.co_name == "find_spec" and frame.f_back.f_code.co_filename.startswith(
-                "<frozen importlib"
-            ):
-                hook = frame
-            else:
+            elif frame.f_code.co_name != "<module>":  # an expression of this package's templates
                 was, top = top, False
                 finder.function(frame, was)
         elif event == "c_call" and KINDS[frame.f_code.co_filename] == "user":
@@ -143,7 +143,8 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
             TRACER.set(None)
             return fn(*args, **kwargs), failed, tracer.broken_at
         if not tracer.closed:
-            changed = finder.changed()
+            finder.finish()
+            changed = finder.changed() if _modes() == modes else "the call changes a mode or NumPy's random state"
             if changed is not None:
                 tracer.stop(changed)
         made: Recording | str = tracer.broken or ""
@@ -166,6 +167,13 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         if not tracer.closed:
             tracer.close()
         TRACER.set(before)
+
+
+def _modes() -> Any:
+    """The modes and NumPy's random state, which a call may change for what comes after."""
+    state = MODE.get()
+    _, key, at, *_ = np.random.get_state()  # type: ignore[misc]
+    return (state is None or state.grad, state is not None and state.inference, default_np(), key.tobytes(), at)
 
 
 def _raised_in(error: BaseException) -> str:
@@ -207,23 +215,24 @@ def _own_gradients(tracer: Tracer) -> None:
 
 
 def _lift_arguments(finder: Finder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    finder.need(f"len(args) == {len(args)} and len(kwargs) == {len(kwargs)}", "as many arguments")
+    names = "not kwargs" if not kwargs else f"[*kwargs] == {finder.constant(list(kwargs))}"
+    finder.need(f"len(args) == {len(args)} and {names}", "as many arguments")
     for k, a in enumerate(args):
         _argument(finder, a, f"args[{k}]", f"args[{k}]")
     for name, a in kwargs.items():
-        finder.need(f"{name!r} in kwargs", f"there is an argument {name}")
         _argument(finder, a, f"kwargs[{name!r}]", name)
 
 
 def _argument(finder: Finder, a: Any, text: str, where: str) -> None:
     """An argument: containers are watched by their structure, since each call has new ones."""
+    finder.given.add(id(a))
     if type(a) in (list, tuple) or (isinstance(a, tuple) and hasattr(a, "_fields")):
         kind = finder.constant(type(a))
         finder.need(f"type({text}) is {kind} and len({text}) == {len(a)}", f"{where} has {len(a)} elements")
         for k, x in enumerate(a):
             _argument(finder, x, f"{text}[{k}]", f"{where}[{k}]")
         if type(a) is list:
-            finder.again.append((a, None, list(a)))
+            finder.again.append((same_items, (a, list(a)), True))
     elif type(a) is dict:
         finder.need(
             f"type({text}) is dict and list({text}) == {finder.constant(list(a))}", f"{where} has the same keys"
@@ -233,18 +242,24 @@ def _argument(finder: Finder, a: Any, text: str, where: str) -> None:
                 _argument(finder, x, f"{text}[{k!r}]", f"{where}[{k!r}]")
             else:
                 finder.tracer.stop("a dict with such keys is no argument of a program")
-        finder.again.append((a, None, dict(a)))
+        finder.again.append((same_items, (a, dict(a)), True))
     else:
         finder.value(a, text, where)
 
 
 def _lift_bound(finder: Finder, fn: Any) -> None:
-    """The module behind a module's or method's call."""
-    owner = getattr(fn, "__self__", None)
-    if owner is not None and not isinstance(owner, type) and not finder.tracer.closed:
-        text = finder.constant(owner)
-        names = getattr(getattr(fn, "__func__", None), "__code__", None)
-        finder.value(owner, text, "self", names.co_names if names is not None else ())
+    """What is called: a function, a method, an object."""
+    if finder.tracer.closed or isinstance(fn, type):
+        return
+    if isinstance(fn, MethodType):
+        owner = fn.__self__
+        if not isinstance(owner, type):
+            finder.value(owner, finder.constant(owner), "self")
+        fn = fn.__func__
+    if not isinstance(fn, FunctionType):
+        finder.value(fn, finder.constant(fn), "the function")
+    elif KINDS[fn.__code__.co_filename] == "user":
+        finder.hold(fn, fn.__qualname__, 0)
 
 
 # ---- what it was

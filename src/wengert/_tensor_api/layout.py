@@ -231,7 +231,7 @@ def storage_offset(self: Tensor) -> int:
     >>> torch.ones(2, 3)[1].storage_offset()
     3
     """
-    a = self._payload
+    a = in_memory(self._payload)
     if type(a) is ndarray and a.base is None:
         return 0
     if type(a) is Meta:

@@ -380,6 +380,9 @@ class ArrayOptimizer(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients; see ``Optimizer.step``."""
         loss = None if closure is None else loss_of(closure)
+        tracer = TRACER.get()
+        if tracer is not None:
+            tracer.stop("an optimizer that cannot be recorded")
         frame = program_frame(getframe(1))
         given = [(group, p) for group in self.param_groups for p in group["params"] if p.grad is not None]
         with np.errstate(all="ignore"):

@@ -1,0 +1,108 @@
+"""No stale branch: one fact is changed between two calls, and the result and all effects are eager's.
+
+Calls without a change make no new program, and one program more after it, where the function can be compiled at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import compile_changes
+import numpy as np
+import pytest
+from compile_changes import CHANGES, EFFECTS
+
+import wengert as torch
+
+X = torch.arange(6.0).reshape(2, 3)
+BREAKS = {
+    "environment", "environment by getenv", "sys.modules", "tensor's version", "deterministic algorithms",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Any:
+    argv = list(sys.argv)
+    yield
+    sys.argv[:] = argv
+    sys.modules.pop("conf", None)
+    os.environ.pop("WENGERT_X", None)
+    torch.set_grad_enabled(True)
+
+
+def _numbers(t: Any) -> Any:
+    return t.dtype, t.requires_grad, t.detach().double().numpy()
+
+
+@pytest.mark.parametrize("row", CHANGES)
+def test_a_change(row: str) -> None:
+    before, value, change = CHANGES[row]
+    seen: dict[str, Any] = {}
+    for way in ("eager", "compiled"):
+        os.environ.pop("WENGERT_X", None)
+        names = compile_changes.scope()
+        f = compile_changes.function(names, before, f"return {value}")
+        run = f if way == "eager" else torch.compile(f, backend="numpy")
+        try:
+            seen[way] = [_numbers(run(X)) for _ in range(2)]
+            first = None if run is f else run._compiled.count
+            exec(change, names)
+            seen[way] += [_numbers(run(X)) for _ in range(2)]
+        finally:
+            for undo in names["undo"]:
+                undo()
+    for got, want in zip(seen["compiled"], seen["eager"], strict=True):
+        assert got[:2] == want[:2]
+        np.testing.assert_allclose(got[2], want[2], rtol=1e-5, atol=1e-6)
+    made = run._compiled
+    assert first == 1 and made.count <= 2
+    assert not made.broken or row in BREAKS or made.count == 2
+
+
+@pytest.mark.parametrize("row", EFFECTS)
+def test_an_effect(row: str) -> None:
+    before, body, back, left = EFFECTS[row]
+    seen: dict[str, Any] = {}
+    for way in ("eager", "compiled"):
+        names = compile_changes.scope()
+        f = compile_changes.function(names, before, f"{body}\n return x * 2")
+        run = f if way == "eager" else torch.compile(f, backend="numpy")
+        found = []
+        for k in range(1, 6):
+            names["k"] = k
+            exec(back, names)
+            y = run(X).detach().tolist()
+            found.append((y, eval(left, names)))
+        seen[way] = found
+    for (y, got), (z, want) in zip(seen["compiled"], seen["eager"], strict=True):
+        assert y == pytest.approx(z, rel=1e-5) if not isinstance(y, list) else np.allclose(y, z, rtol=1e-5)
+        assert np.allclose(got, want, rtol=1e-5) if isinstance(want, list) else got == want
+
+
+def test_keyword_arguments_in_another_order() -> None:
+    def f(x: Any, **ks: Any) -> Any:
+        return sum(x * (k + i) ** 2 for i, k in enumerate(ks.values()))
+
+    g = torch.compile(f, backend="numpy")
+    for ks in ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}):
+        assert torch.equal(g(X, **ks), f(X, **ks)) and torch.equal(g(X, **ks), f(X, **ks))
+    assert g._compiled.count == 2
+
+
+def test_views_of_another_place() -> None:
+    def f(x: Any, y: Any) -> Any:
+        x.add_(1)
+        return y * 2
+
+    g = torch.compile(f, backend="numpy")
+    for places in ((0, 2), (0, 2), (0, 1), (2, 0), (1, 3)):
+        a, b = torch.arange(6.0), torch.arange(6.0)
+        got, want = (fn(t[places[0] :][:2], t[places[1] :][:2]) for fn, t in ((g, a), (f, b)))
+        assert torch.equal(got, want) and torch.equal(a, b)
+
+
+def test_a_traced_view_knows_its_place() -> None:
+    g = torch.compile(lambda x: x * x[1:].storage_offset(), backend="numpy")
+    assert torch.equal(g(X), X * 3)
