@@ -45,7 +45,8 @@ def first_singular(a: Any) -> tuple[str, int]:
 
 
 # ---- one real matrix: NumPy's functions in Python take two to six times as long as the loops that they call
-_LOOPS = None if _FLAGLESS else getattr(np.linalg, "_umath_linalg", None)
+_NUMPYS: Any = np.linalg
+_LOOPS: Any = None if _FLAGLESS else getattr(np.linalg, "_umath_linalg", None)
 
 
 def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
@@ -73,43 +74,42 @@ def _narrow(x: Any) -> Any:
 
 
 def _inv(a: Any) -> Any:
-    return _looped("inv", np.linalg.inv, a)
+    return _looped("inv", _NUMPYS.inv, a)
 
 
 def _solve(a: Any, b: Any) -> Any:
-    return _looped("solve", np.linalg.solve, a, b)
+    return _looped("solve", _NUMPYS.solve, a, b)
 
 
 def _cholesky(a: Any) -> Any:
-    return _looped("cholesky_lo", np.linalg.cholesky, a)
+    return _looped("cholesky_lo", _NUMPYS.cholesky, a)
 
 
 def _det(a: Any) -> Any:
-    return _looped("det", np.linalg.det, a)
+    return _looped("det", _NUMPYS.det, a)
 
 
 def _slogdet(a: Any) -> Any:
-    return _looped("slogdet", np.linalg.slogdet, a)
+    return _looped("slogdet", _NUMPYS.slogdet, a)
 
 
 def _eigh(a: Any, uplo: str = "L") -> Any:
-    return _looped("eigh_lo" if uplo == "L" else "eigh_up", lambda a: np.linalg.eigh(a, uplo), a)
+    return _looped("eigh_lo" if uplo == "L" else "eigh_up", lambda a: _NUMPYS.eigh(a, uplo), a)
 
 
 def _eigvalsh(a: Any, uplo: str = "L") -> Any:
-    return _looped("eigvalsh_lo" if uplo == "L" else "eigvalsh_up", lambda a: np.linalg.eigvalsh(a, uplo), a)
+    return _looped("eigvalsh_lo" if uplo == "L" else "eigvalsh_up", lambda a: _NUMPYS.eigvalsh(a, uplo), a)
 
 
 def _svd(a: Any, full: bool = True, compute_uv: bool = True) -> Any:
     name = "svd" if not compute_uv else "svd_f" if full else "svd_s"
-    return _looped(name, lambda a: np.linalg.svd(a, full, compute_uv), a)
+    return _looped(name, lambda a: _NUMPYS.svd(a, full, compute_uv), a)
 
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
-    if mode != "reduced" or type(a) is not np.ndarray or a.ndim != 2 or not a.size or a.dtype not in (FLOAT32, FLOAT64):
-        return np.linalg.qr(a, mode)
-    if not hasattr(_LOOPS, "qr_r_raw"):
-        return np.linalg.qr(a, mode)
+    plain = type(a) is np.ndarray and a.ndim == 2 and a.size and a.dtype in (FLOAT32, FLOAT64)
+    if mode != "reduced" or not plain or not hasattr(_LOOPS, "qr_r_raw"):
+        return _NUMPYS.qr(a, mode)
     h = a.astype(FLOAT64)  # a copy, which the loop writes
     q = _LOOPS.qr_reduced(h, _LOOPS.qr_r_raw(h))
     r = h[: min(h.shape)]
@@ -126,7 +126,7 @@ def _below(shape: tuple[int, int]) -> Any:
 _fast: Any = types.ModuleType("wengert._arrays.linalg.fast")
 _fast.__dict__.update(
     inv=_inv, solve=_solve, cholesky=_cholesky, det=_det, slogdet=_slogdet, eigh=_eigh, eigvalsh=_eigvalsh, svd=_svd,
-    qr=_qr, __getattr__=lambda name: getattr(np.linalg, name),
+    qr=_qr, __getattr__=lambda name: getattr(_NUMPYS, name),
 )  # fmt: skip
 in_lib(_fast, "linalg")
 
