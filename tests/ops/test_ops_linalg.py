@@ -7,6 +7,7 @@ them, of real and of complex matrices, along curves of (Hermitian) matrices.
 from __future__ import annotations
 
 import math
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert._base.registry import ARRAYS
 
 la = wg.linalg
 
@@ -357,3 +359,28 @@ def test_lobpcg(largest: bool) -> None:
     np.testing.assert_allclose(a @ vectors.numpy(), b @ vectors.numpy() * values.numpy(), atol=1e-9)
     with pytest.raises(ValueError, match="smaller than 3 x the number of requested eigenpairs"):
         wg.lobpcg(wg.eye(4), k=2)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "eigh", "eigvalsh", "cholesky", "svd", "qr", "solve"])
+def test_the_loops_without_numpys_functions_around_them_compute_the_same(name: str, dtype: str) -> None:
+    """One matrix goes to the loop; a batch, a failure and a program that makes errors of warnings to the function."""
+    lib = ARRAYS.lib
+    ours, numpys = getattr(lib.linalg, name), getattr(np.linalg, name)
+    for shape in [(3, 3), (1, 1), (2, 3, 3)] + [(4, 2), (2, 4)] * (name in ("svd", "qr")):
+        a = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+        if shape[-1] == shape[-2]:
+            a = a @ a.swapaxes(-1, -2) + np.eye(shape[-1], dtype=dtype)
+        given = (a, a) if name == "solve" else (a,)
+        found, wanted = ours(*given), numpys(*given)
+        assert isinstance(found, tuple) == isinstance(wanted, tuple)
+        for x, y in zip(found, wanted, strict=True) if isinstance(found, tuple) else [(found, wanted)]:
+            assert x.dtype == y.dtype
+            assert x.shape == y.shape
+            np.testing.assert_array_equal(x, y)
+    if name in ("inv", "solve", "cholesky"):
+        zeros = np.zeros((2, 2), dtype)
+        for policy in ("ignore", "error"):
+            with warnings.catch_warnings(), pytest.raises(np.linalg.LinAlgError):
+                warnings.simplefilter(policy)  # type: ignore[arg-type]
+                ours(*[zeros] * (1 + (name == "solve")))

@@ -47,7 +47,7 @@ _FILTERS = {
 @functools.lru_cache(256)
 def taps(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtype: str) -> tuple[Any, Any]:
     """``(positions, weights)``, each ``(out, taps)``; weights are ``None`` where each output is one input element."""
-    real = np.float64 if dtype == "float64" else np.float32
+    real = np.float64 if dtype == "d" else np.float32
     i = np.arange(out)
     if kind.startswith("nearest"):
         return _nearest(n, out, i, scale, kind == "nearest-exact"), None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
+import types
 from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.errors import LinAlgError
 from .._base.registry import plain
-from .library import in_lib
+from .library import ARITHMETIC, in_lib
 from .scipy_functions import from_scipy
 
 _FLAGLESS = sys.platform in ("emscripten", "wasi")  # WebAssembly
@@ -41,6 +44,93 @@ def first_singular(a: Any) -> tuple[str, int]:
     return "", 0
 
 
+# ---- one real matrix: NumPy's functions in Python take two to six times as long as the loops that they call
+_NUMPYS: Any = np.linalg
+_LOOPS: Any = None if _FLAGLESS else getattr(np.linalg, "_umath_linalg", None)
+
+
+def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
+    """``otherwise(*arrays)`` by NumPy's loop of this name, in float64 as there; ``otherwise`` raises where it fails."""
+    loop, dtype = getattr(_LOOPS, name, None), arrays[0].dtype
+    for a in arrays:
+        if loop is None or type(a) is not np.ndarray or a.ndim != 2 or not a.size or a.dtype is not dtype:
+            return otherwise(*arrays)
+    try:
+        if dtype is FLOAT32:
+            r = loop(*[a.astype(FLOAT64) for a in arrays])
+            r = tuple(map(_narrow, r)) if type(r) is tuple else _narrow(r)
+        elif dtype is FLOAT64:
+            r = loop(*arrays)
+        else:
+            return otherwise(*arrays)
+    except ARITHMETIC:  # in a program that makes errors of warnings
+        return otherwise(*arrays)
+    first = (r[0] if type(r) is tuple else r).item(0)
+    return r if first == first else otherwise(*arrays)  # nan is all that LAPACK's failures leave
+
+
+def _narrow(x: Any) -> Any:
+    return x.astype(FLOAT32) if type(x) is np.ndarray else np.float32(x)  # a number's own ``astype`` takes longer
+
+
+def _inv(a: Any) -> Any:
+    return _looped("inv", _NUMPYS.inv, a)
+
+
+def _solve(a: Any, b: Any) -> Any:
+    return _looped("solve", _NUMPYS.solve, a, b)
+
+
+def _cholesky(a: Any) -> Any:
+    return _looped("cholesky_lo", _NUMPYS.cholesky, a)
+
+
+def _det(a: Any) -> Any:
+    return _looped("det", _NUMPYS.det, a)
+
+
+def _slogdet(a: Any) -> Any:
+    return _looped("slogdet", _NUMPYS.slogdet, a)
+
+
+def _eigh(a: Any, uplo: str = "L") -> Any:
+    return _looped("eigh_lo" if uplo == "L" else "eigh_up", lambda a: _NUMPYS.eigh(a, uplo), a)
+
+
+def _eigvalsh(a: Any, uplo: str = "L") -> Any:
+    return _looped("eigvalsh_lo" if uplo == "L" else "eigvalsh_up", lambda a: _NUMPYS.eigvalsh(a, uplo), a)
+
+
+def _svd(a: Any, full: bool = True, compute_uv: bool = True) -> Any:
+    name = "svd" if not compute_uv else "svd_f" if full else "svd_s"
+    return _looped(name, lambda a: _NUMPYS.svd(a, full, compute_uv), a)
+
+
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    plain = type(a) is np.ndarray and a.ndim == 2 and a.size and a.dtype in (FLOAT32, FLOAT64)
+    if mode != "reduced" or not plain or not hasattr(_LOOPS, "qr_r_raw"):
+        return _NUMPYS.qr(a, mode)
+    h = a.astype(FLOAT64)  # a copy, which the loop writes
+    q = _LOOPS.qr_reduced(h, _LOOPS.qr_r_raw(h))
+    r = h[: min(h.shape)]
+    r[_below(r.shape)] = 0
+    return q.astype(a.dtype), r.astype(a.dtype)
+
+
+@functools.lru_cache(64)
+def _below(shape: tuple[int, int]) -> Any:
+    """A mask of the elements below the diagonal."""
+    return np.tri(*shape, -1, bool)
+
+
+_fast: Any = types.ModuleType("wengert._arrays.linalg.fast")
+_fast.__dict__.update(
+    inv=_inv, solve=_solve, cholesky=_cholesky, det=_det, slogdet=_slogdet, eigh=_eigh, eigvalsh=_eigvalsh, svd=_svd,
+    qr=_qr, __getattr__=lambda name: getattr(_NUMPYS, name),
+)  # fmt: skip
+in_lib(_fast, "linalg")
+
+
 def _completed(function: Any, *arrays: Any) -> Any:
     """NumPy's result. Raises NumPy's error if LAPACK failed.
 
@@ -56,7 +146,7 @@ def _completed(function: Any, *arrays: Any) -> Any:
 def inverses(a: Any) -> Any:
     """The inverses. Raises PyTorch's error if one does not exist."""
     try:
-        return _completed(np.linalg.inv, a)
+        return _completed(_inv, a)
     except np.linalg.LinAlgError:
         where, info = first_singular(a)
         raise LinAlgError(
@@ -74,7 +164,7 @@ def plain_inverses(lib: Any, a: Any) -> Any:
 def solutions(a: Any, b: Any) -> Any:
     """``a^-1 b``."""
     try:
-        return _completed(np.linalg.solve, a, b)
+        return _completed(_solve, a, b)
     except np.linalg.LinAlgError:
         where, _ = first_singular(a)
         raise LinAlgError(
@@ -201,7 +291,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
     if upper:
         return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
     try:
-        return _completed(np.linalg.cholesky, a)
+        return _completed(_cholesky, a)
     except np.linalg.LinAlgError:
         lead = a.shape[:-2]
         for index in np.ndindex(*lead):

@@ -6,6 +6,7 @@ The special functions that `nn` and `distributions.Normal` need have stand-ins f
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ from .._base.errors import noted
 from .library import in_lib
 
 
+@functools.cache
 def from_scipy(module: str) -> Any:
     """A module of SciPy. ModuleNotFoundError with what to do: SciPy is not installed."""
     try:

@@ -48,7 +48,7 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
     for position, dim in enumerate(dims, 1):
         if type(dim) is not int:
             dim = as_int(dim, name, "tuple of ints", at=position)
-        d = normal_dim(dim, ndim)
+        d = dim if 0 <= dim < ndim else normal_dim(dim, ndim)
         if d in found:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
         found.append(d)

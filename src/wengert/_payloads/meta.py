@@ -213,7 +213,9 @@ def check_devices(name: str, tensors: Any) -> None:
 
 def on_meta(a: Any) -> bool:
     """Whether a payload, or the payload inside a transform's value, has no data."""
-    return device_of(a) is META
+    if type(a) is Tensor:
+        a = a._payload
+    return type(a) is not np.ndarray and device_of(a) is META
 
 
 # ---- layout

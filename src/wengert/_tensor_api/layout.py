@@ -58,6 +58,8 @@ def size(self: Tensor, dim: int | None = None) -> Any:
     shape = self._payload.shape
     if dim is None:
         return make_size(shape)
+    if type(dim) is int and 0 <= dim < len(shape):
+        return shape[dim]
     return shape[_own_dim(dim, shape, "size")]
 
 

@@ -402,12 +402,8 @@ def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     (tensor([3, 3]), tensor([3., 3.]))
     """
     if type(fill_value) is float and not kwargs and not slow_if_recording:
-        if (
-            type(size) is tuple
-            and plain_shape(size) is size
-            and -3e38 < fill_value < 3e38
-            and dtypes.default_np.itemsize > 2
-        ):
+        plain = type(size) is tuple and plain_shape(size) is size
+        if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
             try:
                 a = np.empty(size, dtypes.default_np)
                 a.fill(fill_value)

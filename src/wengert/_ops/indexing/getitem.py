@@ -100,7 +100,13 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
-    elif ty is tuple and type(self._payload) is np.ndarray and not slow_if_recording:
+    elif (
+        ty is tuple
+        and key
+        and type(key[-1]) is not Tensor
+        and not slow_if_recording
+        and type(self._payload) is np.ndarray
+    ):
         x = _by_position(self, self._payload, key)
         if x is not None:
             return x
@@ -117,14 +123,30 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Tensor | None:
-    """``x[i, ..., j:k]`` for ints in range and slices without steps; ``None`` for any other key and for wrong ones."""
+    """``x[i, ..., j:k, None]`` for ints in range and slices without steps; ``None`` for any other key."""
     shape = a.shape
-    left = len(shape) - len(key)
-    if left < 0:
-        return None
     whole = x
     dim = source = 0
+    rest = True  # whether a ``...`` may come
     for item in key:
+        if item is None:
+            a = a[NEW_AT[dim]]
+            x = view_result(UNSQUEEZE, x, (dim,), a, 3)
+            dim += 1
+            continue
+        if item is ... and rest:
+            rest = False
+            skipped = len(shape) - len(key) + 1
+            for part in key:
+                if part is None:
+                    skipped += 1
+            if skipped < 0:
+                return None
+            dim += skipped
+            source += skipped
+            continue
+        if source == len(shape):
+            return None
         n = shape[source]
         source += 1
         if type(item) is int and -n <= item < n:
@@ -138,10 +160,6 @@ def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Tensor | None:
                 a = a[COLONS[dim] + (item,)]
                 x = view_result(SLICE, x, (dim, start, end if end > start else start, step), a, 3)
             dim += 1
-        elif item is ... and left >= 0:
-            dim += left + 1
-            source += left
-            left = -1  # there is one
         else:
             return None
     return None if x is whole else x

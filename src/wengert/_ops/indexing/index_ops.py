@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import intp
 from ..._arrays.along import all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import COLONS, may_share_memory
+from ..._arrays.threads import LARGE
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
@@ -96,10 +98,11 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     d = fitting(input, dim, index, 1)
     if d >= 0:
         a, i, fx = input._payload, index._payload, input._node
-        if fx is None:
-            return wrap(in_rows(index_raw([a, i], (d,))))
-        if not slow_if_recording:
-            r = in_rows(index_raw([a, i], (d,)))
+        if fx is None or not slow_if_recording:
+            few = a.flags.c_contiguous and a.size * i.size < LARGE
+            r = intp.take(a, i, d) if few else in_rows(index_raw([a, i], (d,)))
+            if fx is None:
+                return wrap(r)
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
             return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import in_columns, in_rows
+from ..._arrays.library import lib
 from ..._arrays.linalg import lu_of, minor_of
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
@@ -519,7 +520,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """
     _check_svd(A)
     if A._node is None and isinstance(A._payload, np.ndarray) and A._payload.dtype.itemsize > 2:
-        return wrap(np.linalg.svd(A._payload, compute_uv=False))
+        return wrap(lib.linalg.svd(A._payload, compute_uv=False))
     return TENSORS.singular(A, False)[1]
 
 

@@ -7,6 +7,7 @@ applies them, ``upsample_backward`` applies their transpose, and each is the oth
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -34,6 +35,7 @@ from ..._tape.tensor import Tensor
 # ---- one dimension
 
 
+@functools.cache
 def _kind(mode: str) -> str:
     for prefix in ("bi", "tri"):
         mode = mode.replace(prefix + "linear", "linear").replace(prefix + "cubic", "cubic")
@@ -73,7 +75,7 @@ def upsample(lib, self, size, mode, align_corners, scales):
     for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
         k = d - self.ndim + len(size)
         n, out = x.shape[d], size[k]
-        plan = (n, out, kind, align_corners, scales[k], x.dtype.name)
+        plan = (n, out, kind, align_corners, scales[k], x.dtype.char)
         if kind.startswith("nearest"):
             x = intp.take(x, taps(*plan)[0][:, 0], d)
         elif may_be_dense(x, n, out):
@@ -88,7 +90,7 @@ def plain_upsample(lib, self, size, mode, align_corners, scales):
     x = self.astype(np.float32) if self.dtype.itemsize == 2 else self
     for k, out in enumerate(size):
         d = x.ndim - len(size) + k
-        positions, w = taps(x.shape[d], out, _kind(mode), align_corners, scales[k], x.dtype.name)
+        positions, w = taps(x.shape[d], out, _kind(mode), align_corners, scales[k], x.dtype.char)
         parts = [lib.take(x, lib.table(positions[:, i]), d) for i in range(positions.shape[1])]
         rest = (1,) * (x.ndim - 1 - d)
         if w is not None:
@@ -113,7 +115,7 @@ def upsample_backward(lib, self, size, mode, align_corners, scales):
     for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
         k = d - self.ndim + len(size)
         n, out = size[k], g.shape[d]
-        plan = (n, out, kind, align_corners, scales[k], g.dtype.name)
+        plan = (n, out, kind, align_corners, scales[k], g.dtype.char)
         if kind.startswith("nearest"):
             g = sum_runs(g, d, taps(*plan)[0], n)
         elif may_be_dense(g, n, out):
@@ -128,7 +130,7 @@ def plain_upsample_backward(lib, self, size, mode, align_corners, scales):
     g = self.astype(np.float32) if self.dtype.itemsize == 2 else self
     for k, n in enumerate(size):
         d = g.ndim - len(size) + k
-        positions, w = taps(n, g.shape[d], _kind(mode), align_corners, scales[k], g.dtype.name)
+        positions, w = taps(n, g.shape[d], _kind(mode), align_corners, scales[k], g.dtype.char)
         r, rows = lib.zeros((*g.shape[:d], n, *g.shape[d + 1 :]), g.dtype), g.swapaxes(0, d)
         for i in range(positions.shape[1]):
             weight = 1 if w is None else lib.table(w[:, i].astype(g.dtype)).reshape(-1, *(1,) * (g.ndim - 1))

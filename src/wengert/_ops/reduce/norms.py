@@ -15,7 +15,7 @@ from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype, promote_types
 from ..._base.registry import ARRAYS, PUBLIC, TENSORS, publish
-from ..._kinds.dims import as_int, normal_dim, rank
+from ..._kinds.dims import EVERY_DIM, as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.laid_out import lay
 from ..._kinds.out import EXACT, exactly
@@ -106,8 +106,14 @@ def linalg_vector_norm(lib, self, ord, dim, keepdim):
 
 
 # ---- public functions
+_PLAIN = (int, float)
+
+
 def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | None = None) -> Tensor:
-    dims = wanted_dims(dim, rank(x, "linalg_vector_norm"), "linalg_vector_norm")
+    ndim = rank(x, "linalg_vector_norm")
+    dims = EVERY_DIM[ndim] if dim is None else wanted_dims(dim, ndim, "linalg_vector_norm")
+    if dtype is None and type(ord) in _PLAIN and type(a := x._payload) is np.ndarray and a.size and a.dtype.kind == "f":
+        return linalg_vector_norm(x, ord, dims, keepdim)
     order = _order(ord)
     _check_floating(x)
     if dtype is not None:

@@ -270,17 +270,19 @@ def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
     """Read ints that were passed one by one or as one tuple or list."""
-    if len(args) == 1 and not hasattr(args[0], "__index__"):
+    if len(args) == 1 and type(args[0]) is not int and not hasattr(args[0], "__index__"):
         args = args[0]
         if not isinstance(args, (tuple, list)):
             raise TypeError(
                 f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_name(args)}"
             )
+    for n in args:
+        if type(n) is not int:
+            break
+    else:
+        return tuple(args)
     found = []
     for place, n in enumerate(args):
-        if type(n) is int:
-            found.append(n)
-            continue
         try:
             found.append(operator.index(n))
         except TypeError:
