@@ -106,7 +106,7 @@ INDEX: dict[str, dict[str, str]] = {
 "._arrays.sums": {"lib": "mean_of_all sum_along sum_of_all"},
 "._arrays.extrema": {"lib": "put_along taken_along"},
 "._arrays.scipy_functions": {"lib": "scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e scipy_k1 scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy scipy_y0 scipy_y1 scipy_zeta"},
-"._arrays.linalg": {"lib": "cholesky_factors inverses solutions triangular_solutions"},
+"._arrays.linalg": {"lib": "cholesky_factors inverses linalg solutions triangular_solutions"},
 "._arrays.losses": {"lib": "reduced"},
 "._arrays.sorting": {"lib": "kth_with_positions largest_with_positions places_in_rows sorted_with_positions"},
 "._arrays.order_statistics": {"lib": "median_positions most_frequent"},
