@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import scipy.special
 
+from wengert._arrays.library import lib
+from wengert._arrays.scipy_functions import Scipy, compiled
 from wengert._arrays.without_scipy import STAND_INS
 
 WITHOUT = """
@@ -46,6 +48,27 @@ def test_stand_ins_are_as_exact_as_scipy(name: str) -> None:
     with np.errstate(all="ignore"):
         ours, theirs = STAND_INS[name](*operands), getattr(scipy.special, name)(*operands)
     np.testing.assert_allclose(ours, theirs, rtol=3e-14, atol=1e-13 if name == "gammaln" else 0)
+
+
+def test_special_functions_are_loaded_without_the_package_around_them() -> None:
+    if not hasattr(compiled("special._special_ufuncs"), "erf"):
+        pytest.skip("this SciPy has erf elsewhere")
+    call = "torch.nn.functional.gelu(torch.ones(2))"
+    program = f"import sys, wengert as torch; print({call}, 'scipy.special' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "tensor([0.8413, 0.8413]) False\n"
+
+
+def test_special_functions_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "scipy.special._special_ufuncs", raising=False)
+    alone = compiled.__wrapped__("special._special_ufuncs")
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=300) * 5, [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30, -1, -2, 1, 2]])
+    for name in [name.removeprefix("scipy_") for name, fn in vars(lib).items() if isinstance(fn, Scipy)]:
+        fn = getattr(alone, name, None)
+        for dtype in (np.float32, np.float64) if fn is not None else ():
+            operands = (x.astype(dtype), x[::-1].astype(dtype))[: fn.nin]
+            assert fn(*operands).tobytes() == getattr(scipy.special, name)(*operands).tobytes(), name
 
 
 def test_layers_optimizers_and_the_normal_distribution_run() -> None:

@@ -9,9 +9,6 @@ nothing is reordered and multiplication by 1 is exact.
 from __future__ import annotations
 
 import functools
-import sys
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 import numpy as np
@@ -25,27 +22,10 @@ _COMPILED = frozenset("bBhHiIlLqQfd")  # element types of the compiled loops; co
 
 @functools.cache
 def _compiled() -> Any:
-    """SciPy's module of compiled sparse products, or ``None`` if SciPy lacks it.
+    """SciPy's module of compiled sparse products, or ``None`` if SciPy lacks it."""
+    from .scipy_functions import compiled
 
-    The module is loaded without the package around it, whose import takes a tenth of a second and 20 MB.
-    """
-    name = "scipy.sparse._sparsetools"
-    if name in sys.modules:
-        return sys.modules[name]
-    try:
-        places: Any = find_spec("scipy").submodule_search_locations
-        spec: Any = PathFinder.find_spec("_sparsetools", [f"{place}/sparse" for place in places])
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    except (ImportError, AttributeError):
-        pass
-    try:
-        from scipy.sparse import _sparsetools
-
-        return _sparsetools
-    except ImportError:
-        return None
+    return compiled("sparse._sparsetools")
 
 
 def add_rows(r: Any, at: Any, run: int, values: Any) -> None:

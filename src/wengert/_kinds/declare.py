@@ -114,8 +114,8 @@ def publish_elementwise(info: Operator, names: str | None, method: Shape, inplac
 # ---- nodes
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """The node class of one operator, which prints like PyTorch's: ``<class 'MulBackward0'>``."""
-    for key in members.get("saved_names", ()):
-        name_saved(key, key.replace("_shape", "_sym_sizes"))
+    keys = members.get("saved_names", ())
+    name_saved(*keys, *[key.replace("_shape", "_sym_sizes") for key in keys])
     return type(name, (Node,), {"__slots__": slots, "__module__": "builtins", **members})
 
 

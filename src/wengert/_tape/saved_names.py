@@ -279,12 +279,15 @@ class _RawSaved(_Saved):
         return SavedTensor(node, self.key)
 
 
+_named: set[str] = set()
+
+
 def name_saved(*keys: str) -> None:
     """Give nodes the attributes ``_saved_NAME`` and ``_raw_saved_NAME`` for these names."""
-    for key in keys:
-        if "_saved_" + key not in Node.__dict__:
-            setattr(Node, "_saved_" + key, _Saved(key))
-            setattr(Node, "_raw_saved_" + key, _RawSaved(key))
+    for key in set(keys) - _named:
+        _named.add(key)
+        setattr(Node, "_saved_" + key, _Saved(key))
+        setattr(Node, "_raw_saved_" + key, _RawSaved(key))
 
 
 name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")

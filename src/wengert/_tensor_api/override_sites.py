@@ -102,11 +102,7 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-
-    @functools.cached_property
-    def written(self) -> Any:
-        """The function with named parameters."""
-        return _written(self.function)
+        self.written = _written(function)  # with named parameters
 
     @property
     def named(self) -> types.CodeType:
@@ -330,7 +326,7 @@ def _add(names: list[tuple[str, str]]) -> None:
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
         if not site.primitive:
-            site.guard(_takes_another(space, fn))
+            site.guard(_takes_another(space, fn.__name__, site.written))
         if _level:
             site.check(_level == EVERYTHING)
     if _members:  # attributes are looked at from the first override of everything on
@@ -389,16 +385,17 @@ def add_function(fn: Any) -> Any:
     return fn
 
 
-def _takes_another(space: str, fn: Any) -> bool:
+def _takes_another(space: str, name: str, fn: Any) -> bool:
     """Whether a function has a tensor parameter that may override, besides a method's ``self``."""
-    code = _written(fn).__code__
+    code = fn.__code__
     names = code.co_varnames[: code.co_argcount]
     if code.co_flags & STAR:
         names += (code.co_varnames[code.co_argcount + code.co_kwonlyargcount],)
     if space == "Tensor":
-        annotations = _written(fn).__annotations__
-        tensors = any(name in TENSORS or "Tensor" in str(annotations.get(name, "")) for name in names[1:])
-        return tensors or fn.__name__ in REFUSABLE
+        annotated = fn.__annotations__
+        return name in REFUSABLE or any(
+            [k in TENSORS or "Tensor" in str(annotated.get(k, "")) for k in names[1:]]  # noqa: C419
+        )
     return bool(names) and names[0] not in NO_TENSORS
 
 

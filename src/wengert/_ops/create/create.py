@@ -272,6 +272,14 @@ def element(value: Any, np_dtype: Any) -> Any:
     return value
 
 
+def number(value: Any, dtype: Any) -> Any:
+    """A Python number as a 0-dimensional array of a dtype; raises PyTorch's error if the number does not fit."""
+    if type(value) is float and dtype.char in "fd" and -3e38 < value < 3e38:
+        return np.array(value, dtype)
+    with np.errstate(over="ignore"):
+        return np.array(element(value, dtype)).astype(dtype)
+
+
 def plain_element(value: Any, np_dtype: Any) -> Any:
     """``element`` without checks for 0 and 1, which every dtype has."""
     return value if type(value) is int and 0 <= value <= 1 else element(value, np_dtype)
@@ -534,4 +542,6 @@ def empty_permuted(size: Any, physical_layout: Any, **kwargs: Any) -> Tensor:
     return made(_in_order(shape, order, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
 
-__all__ = ["Options", "allocate", "element", "filled", "finish", "maker", "number_of", "shape_of", "tuple_shape"]
+__all__ = [
+    "Options", "allocate", "element", "filled", "finish", "maker", "number", "number_of", "shape_of", "tuple_shape",
+]  # fmt: skip

@@ -27,7 +27,7 @@ from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views,
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
-from ..create.create import element
+from ..create.create import element, number
 from ..shape.views_primitive import payload
 from .index_primitive import write_at
 
@@ -185,8 +185,6 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     elif not isinstance(other, Tensor):
         if not isinstance(other, (bool, int, float, complex)):
             raise not_a_tensor("copy_", "other", 1, other)
-        from .setitem import number
-
         other = wrap(number(other, logical_dtype(self)))
     if type(other._payload) is Meta and type(self._payload) is not Meta:
         raise no_data()

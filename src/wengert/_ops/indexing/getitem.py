@@ -29,7 +29,7 @@ from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.views_primitive import alias
-from .index_primitive import INDEX, index, index_put, index_raw, take_at
+from .index_primitive import INDEX, index, index_put, index_raw, is_plain, take_at
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
 SELECT_NODE = SELECT.node
@@ -441,10 +441,6 @@ def _is_tuple_in_disguise(key: list[Any]) -> bool:
 
 
 # ---- index tensors
-def is_plain(x: Tensor) -> bool:
-    return isinstance(x._payload, (np.ndarray, np.generic))
-
-
 def all_plain(tensors: Any) -> bool:
     """Whether all payloads are NumPy arrays, so that no transform is active."""
     for x in tensors:

@@ -32,16 +32,16 @@ from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write, count_write_at, unrecorded, writable
-from ..create.create import element
+from ..create.create import element, number
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting
 from .copy_fill import expanded_memory
-from .getitem import by_tensors, check_rank, indexed, is_plain, normal_part, put_at
-from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, write_at
+from .getitem import by_tensors, check_rank, indexed, normal_part, put_at
+from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, is_plain, write_at
 from .scatter import dtype_name, known_values, sample_places, scatter_reduce_public
-from .setitem import assign_at, dtype_error, number, put_into
+from .setitem import assign_at, dtype_error, put_into
 
 index_put_raw = ARRAYS.index_put
 

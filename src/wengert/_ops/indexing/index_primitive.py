@@ -24,6 +24,10 @@ from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor
 
 
+def is_plain(x: Tensor) -> bool:
+    return isinstance(x._payload, (np.ndarray, np.generic))
+
+
 # ---- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""

@@ -25,8 +25,8 @@ from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from .copy_fill import bool_mask
-from .getitem import is_plain, known_masks, put_at
-from .index_primitive import index
+from .getitem import known_masks, put_at
+from .index_primitive import index, is_plain
 from .scatter import dtype_name, known_values
 
 

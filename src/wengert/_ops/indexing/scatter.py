@@ -31,15 +31,13 @@ from ..._tape.refusal import Error, refusing
 from ..._tape.tensor import Tensor, current_fn, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
-from ..create.create import element
+from ..create.create import element, number
 from ..random._common import check_elements
 from ..shape.broadcasting import vector
-from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import fitting, put_along
-from .getitem import is_plain
-from .setitem import number
+from .index_primitive import is_plain
 
 
 # ---- primitives
@@ -447,7 +445,7 @@ def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
         return src
     for d, n in enumerate(shape):
         if src._payload.shape[d] != n:
-            src = slice_dim(src, d, 0, n, 1)
+            src = TENSORS.slice_dim(src, d, 0, n, 1)
     return src
 
 
@@ -455,7 +453,7 @@ def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The leading part of ``x`` of this shape."""
     x = reshape_public(x, (-1,)) if x._payload.ndim != len(shape) else x
     for d, n in enumerate(shape[: x._payload.ndim]):
-        x = slice_dim(x, d, 0, n, 1)
+        x = TENSORS.slice_dim(x, d, 0, n, 1)
     return reshape_public(x, shape)
 
 

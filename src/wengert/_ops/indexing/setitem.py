@@ -30,7 +30,7 @@ from ..._tape.views import (
     unrecorded,
     writable,
 )
-from ..create.create import element
+from ..create.create import number
 from .getitem import all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, numpy_key, write_at
 
@@ -256,14 +256,6 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
     if not isinstance(value, (bool, int, float, complex)):
         raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
-
-
-def number(value: Any, dtype: Any) -> Any:
-    """A Python number as a 0-dimensional array of a dtype; raises PyTorch's error if the number does not fit."""
-    if type(value) is float and dtype.char in "fd" and -3e38 < value < 3e38:
-        return np.array(value, dtype)
-    with np.errstate(over="ignore"):
-        return np.array(element(value, dtype)).astype(dtype)
 
 
 def _sliced(value: Tensor, shape: Any) -> Tensor:
