@@ -77,7 +77,7 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
 
 
 # Kernels that matrices without elements never reach.
-_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu")
+_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "lu_cpu", "linalg_eigh_cpu")
 
 
 def no_half(name: str, A: Any, kernel: str | None) -> None:
@@ -87,10 +87,22 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtype_name(A)}")
 
 
+def _halved(op: Any, A: Tensor, *args: Any) -> Any:
+    """The results of an operator of matrices, of which those of half precision have no elements."""
+    dtype = logical_dtype(A)
+    if dtype.itemsize > 2:
+        return op(A, *args)
+    results = op(cast(A, np.dtype("f4")), *args)
+    if isinstance(results, Tensor):
+        return cast(results, dtype)
+    return tuple(cast(t, dtype) if logical_dtype(t).kind == "f" else t for t in results)
+
+
 def _kernel_floats(kernel: str, A: Any) -> None:
     """Raise the kernel's own error for dtypes that it lacks."""
     dtype = logical_dtype(A)
-    if dtype.kind not in "fc" or dtype.itemsize == 2:
+    half = dtype.itemsize == 2 and dtype.kind in "fV" and (A._payload.size or kernel not in _WITHOUT_ELEMENTS)
+    if dtype.kind not in "fcV" or half:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
 
 
@@ -106,6 +118,11 @@ def _infos(A: Any, of: Any) -> Any:
     for index in np.ndindex(*r.shape):
         r[index] = of(a[index])
     return r
+
+
+def beside(A: Any, a: Any) -> Any:
+    """A tensor of an array that was made of all of A's memory, the dims of its vmaps in front."""
+    return placed_beside(A, closed(a, opened(A.detach()._payload)[1]))
 
 
 def _zero_pivot(a: Any) -> int:
@@ -157,7 +174,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         if check_errors:
             raise
     infos = _infos(A, _zero_pivot)
-    return InvEx((placed_beside(A, _one_by_one(A, infos, np.linalg.inv)), placed_beside(A, infos)))
+    return InvEx((beside(A, _one_by_one(A, infos, np.linalg.inv)), beside(A, infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -287,7 +304,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         if check_errors:
             raise
     nan = solve(eye_of(A), B, left=left).detach() * math.nan
-    return SolveEx((nan, placed_beside(A, _infos(A, _zero_pivot))))
+    return SolveEx((nan, beside(A, _infos(A, _zero_pivot))))
 
 
 def eye_of(A: Any) -> Any:
@@ -349,7 +366,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     square_size("linalg.cholesky", A)
     floats("linalg.cholesky", A, "cholesky_cpu")
-    return TENSORS.cholesky_factor(A, bool(upper))
+    return _halved(TENSORS.cholesky_factor, A, bool(upper))
 
 
 @public("torch.cholesky Tensor.cholesky")
@@ -381,7 +398,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
             raise
     infos = _infos(A, minor_of)
     r = _one_by_one(A, infos, np.linalg.cholesky)
-    return CholeskyEx((placed_beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), placed_beside(A, infos)))
+    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
@@ -423,6 +440,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     tensor([0.2500, 0.2500])
     """
     square_size("cholesky_inverse", L)
+    _kernel_floats("cholesky_inverse_out_cpu", L)
     return cholesky_solve(eye_of(L), L, upper)
 
 
@@ -442,7 +460,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     _kernel_floats("linalg_eigh_cpu", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return Eigh(TENSORS.eigen_hermitian(A, UPLO.upper()))
+    return Eigh(_halved(TENSORS.eigen_hermitian, A, UPLO.upper()))
 
 
 @public("linalg.eigvalsh")
@@ -458,7 +476,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 def _check_eig(A: Any) -> None:
     square_size("linalg.eig", A)
-    if logical_dtype(A).kind not in "fc":
+    if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
     a = A._payload
@@ -589,7 +607,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     tensor([2, 2], dtype=torch.int32)
     """
     _lu_input(A, "torch.lu_factor")
-    return LuFactor(TENSORS.lu_compact(A, bool(pivot)))
+    return LuFactor(_halved(TENSORS.lu_compact, A, bool(pivot)))
 
 
 @public("linalg.lu_factor_ex")
@@ -662,7 +680,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
             [0.0000, 1.5000]])
     """
     _lu_input(A, "linalg.lu")
-    LU, pivots = TENSORS.lu_compact(A, bool(pivot))
+    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
     L, U = unpack_lu(TENSORS, LU)
     dtype = logical_dtype(A)
     P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
