@@ -538,3 +538,13 @@ def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:
     row = W.ones(3)
     row.expand(2, 3).detach()[0:1].mul_(2)
     assert row.tolist() == [2, 2, 2]
+
+
+def test_index_put_of_a_dual_tensor() -> None:
+    fw = W.autograd.forward_ad
+    with fw.dual_level():
+        value = fw.make_dual(W.ones(1, 2), W.full((1, 2), 5.0))
+        for accumulate in (False, True):
+            x = fw.make_dual(W.ones(3, 2), W.full((3, 2), 2.0)).clone()
+            x.index_put_((W.tensor([1]),), value, accumulate=accumulate)
+            assert fw.unpack_dual(x).tangent[:, 0].tolist() == [2.0, 7.0 if accumulate else 5.0, 2.0]

@@ -357,3 +357,11 @@ def test_lobpcg(largest: bool) -> None:
     np.testing.assert_allclose(a @ vectors.numpy(), b @ vectors.numpy() * values.numpy(), atol=1e-9)
     with pytest.raises(ValueError, match="smaller than 3 x the number of requested eigenpairs"):
         wg.lobpcg(wg.eye(4), k=2)
+
+
+def test_tangents_of_triangular_solve_count_the_whole_matrix() -> None:
+    A, B, dA = wg.tensor([[2.0, 1.0], [0.5, 4.0]]), wg.tensor([[1.0], [2.0]]), wg.ones(2, 2)
+    X, dX = wg.func.jvp(lambda a: wg.triangular_solve(B, a).solution, (A,), (dA,))
+    wg.testing.assert_close(A.triu() @ dX, -dA @ X)
+    node = wg.triangular_solve(B, A.requires_grad_()).solution.grad_fn
+    assert type(node).__name__ == "TriangularSolveBackward0"

@@ -42,6 +42,8 @@ B = torch.ones(2, 3, dtype=torch.bool)
             "\"slow_conv_dilated<>\" not implemented for 'Int'",
         ),
         (lambda: torch.unique(C, dim=0), "\"unique_dim\" not implemented for 'ComplexFloat'"),
+        (lambda: torch.histogram(B, torch.ones(2)), "\"histogram_cpu\" not implemented for 'Bool'"),
+        (lambda: torch.histogram(B, 2), "\"histogramdd\" not implemented for 'Bool'"),
         (lambda: torch.geqrf(I32), "\"geqrf_cpu\" not implemented for 'Int'"),
     ],
 )
@@ -111,3 +113,10 @@ def test_products_of_two_dtypes() -> None:
         torch.matmul(batch, torch.ones(2, 2))
     with pytest.raises(RuntimeError, match="addmv input tensors must have the same dtype, but got Float, Byte, and Fl"):
         torch.matmul(batch, torch.ones(2))
+
+
+def test_what_is_checked_first() -> None:
+    with pytest.raises(RuntimeError, match="std and var only support floating point and complex dtypes"):
+        torch.std(I32, 5)
+    with pytest.raises(IndexError, match=r"amax\(\): Expected reduction dim -1 to have non-zero size"):
+        torch.amax(torch.zeros(2, 0), -1)

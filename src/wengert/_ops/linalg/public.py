@@ -77,7 +77,7 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
 
 
 # Kernels that matrices without elements never reach.
-_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "lu_cpu", "linalg_eigh_cpu")
+_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "linalg_eigh_cpu")
 
 
 def no_half(name: str, A: Any, kernel: str | None) -> None:
@@ -88,9 +88,9 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
 
 
 def _halved(op: Any, A: Tensor, *args: Any) -> Any:
-    """The results of an operator of matrices, of which those of half precision have no elements."""
+    """The results of an operator of matrices, of which those that it has no kernel for have no elements."""
     dtype = logical_dtype(A)
-    if dtype.itemsize > 2:
+    if dtype.kind in "fc" and dtype.itemsize > 2:
         return op(A, *args)
     results = op(cast(A, np.dtype("f4")), *args)
     if isinstance(results, Tensor):
@@ -350,7 +350,7 @@ def triangular_solve(
     """
     A, b = same_batch(A, b)
     source = A.mT if transpose else A
-    X = TENSORS.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
+    X = TENSORS.triangular_solution(b, source, bool(upper) != bool(transpose), bool(unitriangular))
     return TriangularSolve((X, A.clone()))
 
 
@@ -595,7 +595,8 @@ def _lu_input(A: Any, name: str) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._payload.shape)} instead"
         )
-    _kernel_floats("lu_cpu", A)
+    if A._payload.size:
+        _kernel_floats("lu_cpu", A)
 
 
 @public("linalg.lu_factor")
@@ -681,8 +682,8 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """
     _lu_input(A, "linalg.lu")
     LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
-    L, U = unpack_lu(TENSORS, LU)
     dtype = logical_dtype(A)
+    L, U = (cast(factor, dtype) for factor in unpack_lu(TENSORS, LU))
     P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
     return Lu((P, L, U))
 

@@ -174,11 +174,11 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
-    if isinstance(mean, Tensor):
-        no_complex_grad("normal", mean)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         common_shape(mean, std)
     values = sampled(_samplers.normal_tensor, source, *operands)
+    if isinstance(mean, Tensor):
+        no_complex_grad("normal", mean)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         return _scored(_result(values, "normal_values_of_both", mean, std), mean, "normal", std)
     if isinstance(mean, Tensor):
