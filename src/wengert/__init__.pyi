@@ -1067,7 +1067,7 @@ def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The remainder of division, with the sign of the divisor, like Python's ``%``."""
+    """The remainder of division, with the sign of the divisor, like Python's ``%``; a zero has the dividend's sign."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Scale each slice along ``dim`` whose p-norm is above ``maxnorm`` down to that norm."""
 def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:

@@ -38,7 +38,7 @@ def _bound(sign: int) -> Callable[[Dtype, str], Any]:
     def bound(dtype: Dtype, name: str) -> Any:
         if dtype.is_floating_point:
             return sign * math.inf
-        if dtype is bool_ or (dtype.is_complex and name != "logaddexp"):
+        if dtype is bool_:
             raise NotImplementedError(f"identity of {name} on {dtype} input")
         return iinfo(dtype).max if sign > 0 else iinfo(dtype).min
 

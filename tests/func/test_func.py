@@ -157,3 +157,25 @@ def test_what_a_function_writes_to_its_own_tensors_is_its_own() -> None:
     counter = T.zeros(())
     T.func.grad(lambda x: (counter.add_(1), x.sum())[1])(T.ones(3))
     assert counter.grad_fn is None
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda x: T.nn.functional.linear(x, T.arange(6.0).view(2, 3)), (T.randn(4, 3),)),
+        (lambda w: T.nn.functional.linear(T.arange(3.0), w), (T.randn(4, 2, 3),)),
+        (lambda x: x.transpose(0, -1), (T.randn(4),)),
+        (T.linalg.matrix_rank, (T.stack((T.eye(3), T.ones(3, 3))),)),
+        (lambda x: T.linalg.cholesky_ex(x).info, (T.stack((T.eye(3), -T.eye(3))),)),
+        (lambda x: T.linalg.inv_ex(x).inverse, (T.stack((2 * T.eye(3), T.zeros(3, 3))),)),
+        (lambda x: T.geqrf(x).tau, (T.randn(2, 4, 3),)),
+        (lambda x: T.nonzero_static(x, size=2), (T.tensor([[0, 1, 0], [1, 1, 1]]),)),
+        (T.hash_tensor, (T.arange(6.0).view(2, 3),)),
+        (lambda b: T.func.jvp(lambda a: T.Tensor.__rpow__(a, T.tensor(2.0)), (b,), (b,))[1], (T.randn(3),)),
+    ],
+)
+def test_vmap_is_a_loop(f: Any, args: tuple[Any, ...]) -> None:
+    loop = T.stack([f(*example) for example in zip(*args, strict=True)])
+    T.testing.assert_close(T.func.vmap(f)(*args), loop, equal_nan=True)
+    nested = T.func.vmap(T.func.vmap(f))(*(T.stack((a, a)) for a in args))
+    T.testing.assert_close(nested, T.stack((loop, loop)), equal_nan=True)

@@ -141,3 +141,12 @@ def test_a_mask_with_a_gradient_has_one() -> None:
     step, direction = 1e-6, draw(5, 6, seed=5)
     up, down = (sdpa(q, k, v, mask + s * step * wg.tensor(direction)).pow(2).sum().item() for s in (1, -1))
     assert (mask.grad.numpy() * direction).sum() == pytest.approx((up - down) / (2 * step), rel=1e-6)
+
+
+def test_operands_that_lie_in_another_order() -> None:
+    arrays = [draw(2, 4, n, 8, seed=n).astype(np.float32) for n in (3, 6, 7)]
+    q, k, v = arrays[0], arrays[1], arrays[1] + 1
+    strided = [wg.tensor(np.ascontiguousarray(np.moveaxis(a, 0, -1))).movedim(-1, 0) for a in (q, k, v)]
+    expected = sdpa(*map(wg.tensor, (q, k, v)), is_causal=True)
+    np.testing.assert_allclose(sdpa(*strided, is_causal=True).numpy(), expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(expected[:, :, 0].numpy(), v[:, :, 0], rtol=1e-5)  # the first query sees the first key

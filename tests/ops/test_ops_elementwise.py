@@ -848,3 +848,12 @@ def test_small_powers_are_rounded_once(exponent: float) -> None:
     assert (W.tensor(x) ** exponent).numpy().tobytes() == (x.astype(float) ** exponent).astype("f4").tobytes()
     assert (W.tensor(x[0]) ** exponent).item() == np.float32(float(x[0]) ** exponent)
     assert (W.tensor([3e38]) ** exponent).item() == (np.inf if exponent > 1 else np.float32(3e38**exponent))
+
+
+@pytest.mark.parametrize("dtype", [W.float32, W.float64, W.float16, W.bfloat16])
+def test_a_zero_remainder_has_the_sign_of_the_dividend(dtype: Any) -> None:
+    x = W.tensor([-4.0, 4.0, 0.0, -0.0, -3.0], dtype=dtype)
+    for r in (x % 2, x % -2, x.clone().remainder_(2), x % W.tensor(2.0, dtype=dtype)):
+        assert W.signbit(r)[:4].tolist() == [True, False, False, True]
+    assert str(W.tensor([-4.0, 4.0]) % 2) == "tensor([-0., 0.])"
+    assert (x % 2)[4] == 1

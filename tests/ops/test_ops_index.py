@@ -546,3 +546,13 @@ def test_a_slice_that_is_written_from_the_end_is_a_view_also_where_it_is_whole()
     assert [x[-2:].grad_fn.name(), x[:, -3:].grad_fn.name()] == ["SliceBackward0"] * 2
     assert x[-2:, 0].grad_fn.next_functions[0][0].name() == "SliceBackward0"
     assert x[0:2].grad_fn.name() == x[:].grad_fn.name()
+
+
+def test_index_put_of_a_dual_tensor() -> None:
+    fw = W.autograd.forward_ad
+    with fw.dual_level():
+        value = fw.make_dual(W.ones(1, 2), W.full((1, 2), 5.0))
+        for accumulate in (False, True):
+            x = fw.make_dual(W.ones(3, 2), W.full((3, 2), 2.0)).clone()
+            x.index_put_((W.tensor([1]),), value, accumulate=accumulate)
+            assert fw.unpack_dual(x).tangent[:, 0].tolist() == [2.0, 7.0 if accumulate else 5.0, 2.0]

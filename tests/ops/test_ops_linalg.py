@@ -384,3 +384,11 @@ def test_the_loops_without_numpys_functions_around_them_compute_the_same(name: s
             with warnings.catch_warnings(), pytest.raises(np.linalg.LinAlgError):
                 warnings.simplefilter(policy)  # type: ignore[arg-type]
                 ours(*[zeros] * (1 + (name == "solve")))
+
+
+def test_tangents_of_triangular_solve_count_the_whole_matrix() -> None:
+    A, B, dA = wg.tensor([[2.0, 1.0], [0.5, 4.0]]), wg.tensor([[1.0], [2.0]]), wg.ones(2, 2)
+    X, dX = wg.func.jvp(lambda a: wg.triangular_solve(B, a).solution, (A,), (dA,))
+    wg.testing.assert_close(A.triu() @ dX, -dA @ X)
+    node = wg.triangular_solve(B, A.requires_grad_()).solution.grad_fn
+    assert type(node).__name__ == "TriangularSolveBackward0"

@@ -506,3 +506,21 @@ def test_multinomial_refuses_out_before_it_draws() -> None:
     with pytest.raises(RuntimeError, match="multinomial expects Long tensor out, got: Double"):
         T.multinomial(T.tensor([[-1.0, 2.0]]), 1, out=T.ones(1, 1, dtype=T.float64))
     assert T.equal(T.get_rng_state(), before)
+
+
+def test_complex_normal_numbers_are_torchs() -> None:
+    T.manual_seed(0)
+    x = T.empty(3, dtype=T.complex64).normal_(1, 2)
+    assert str(x) == "tensor([ 3.1793+0.5850j, -2.0813+1.8039j, -0.5337-0.9779j])"
+
+
+def test_vmap_of_a_vjp_of_random_numbers() -> None:
+    def grads(mean: T.Tensor) -> tuple[T.Tensor, T.Tensor]:
+        out, pull = T.func.vjp(lambda m: T.normal(m, T.ones(3)), mean)
+        return out, pull(out)[0]
+
+    out, zero = T.func.vmap(grads, randomness="different")(T.full((2, 3), 100.0))
+    assert out.shape == (2, 3)
+    assert (out - 100).abs().max() < 10
+    assert (out[0] != out[1]).all()
+    assert not zero.any()

@@ -72,7 +72,8 @@ def _past_softmax(scores: Any) -> bool:
 
     Exponentials of masked scores are multiplied by 0, which is faster than computing with -inf.
     """
-    if scores.dtype.char not in "fd" or not scores.size or not moderate_exponential(scores, scores):
+    in_rows = scores.flags.c_contiguous  # else they could not be reshaped in place
+    if scores.dtype.char not in "fd" or not scores.size or not in_rows or not moderate_exponential(scores, scores):
         return False
     queries, keys = scores.shape[-2:]
     np.multiply(scores, _past(queries, keys, scores.dtype), scores)

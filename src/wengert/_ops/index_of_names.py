@@ -76,7 +76,7 @@ INDEX: dict[str, dict[str, str]] = {
 "nn.attention": {"operators": "attention hide_future keep_past softmax_or_zero", "nn.functional": "scaled_dot_product_attention"},
 "nn.multihead": {"nn.functional": "multi_head_attention_forward"},
 "nn.recurrent": {"operators": "lstm_layer recurrent_layer"},
-"linalg.inverses": {"operators": "cholesky_solution cofactors determinant inverse sign_logdet solve_left triangular_solve_left"},
+"linalg.inverses": {"operators": "cholesky_solution cofactors determinant inverse sign_logdet solve_left triangular_solution triangular_solve_left"},
 "linalg.decompositions": {"operators": "cholesky_factor eigen_general eigen_hermitian exp_matrix lu_compact orthogonal permutation_of pseudo_inverse singular"},
 "linalg.public": {"torch": "cholesky cholesky_inverse cholesky_solve det inverse linalg_inv logdet lu lu_solve lu_unpack qr slogdet svd triangular_solve", "Tensor": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve qr slogdet svd triangular_solve", "linalg": "LinAlgError cholesky cholesky_ex det eig eigh eigvals eigvalsh inv inv_ex lu lu_factor lu_factor_ex lu_solve qr slogdet solve solve_ex solve_triangular svd svdvals"},
 "linalg.matrix_functions": {"operators": "cross_product trace_of", "torch": "cross eig gesv lstsq matrix_exp matrix_power matrix_rank pca_lowrank pinverse solve svd_lowrank symeig trace vander", "Tensor": "cross eig gesv lstsq matrix_exp matrix_power matrix_rank pinverse solve symeig trace", "linalg": "cond cross lstsq matrix_exp matrix_norm matrix_power matrix_rank pinv tensorinv tensorsolve vander"},

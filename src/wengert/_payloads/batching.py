@@ -17,7 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.registry import TRANSFORMED, Operator
-from .transforms import call
+from .._tape.tensor import Tensor, wrap
+from .transforms import Batched, call, level_of
 
 
 def batched(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
@@ -126,3 +127,26 @@ def loop(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ...])
     if info.outputs == 1:
         return TRANSFORMED.stack(results, 0)
     return tuple(TRANSFORMED.stack(list(r), 0) for r in zip(*results, strict=True))
+
+
+def for_each_example(fn: Any, *args: Any) -> Any:
+    """What a function of arrays alone gives for each example of the innermost vmap, as PyTorch's fallback does.
+
+    ``None`` where no argument is of a vmap, or another transform is inside of it.
+    """
+    top = max([level_of(t) for t in args if isinstance(t, Tensor)], default=0)
+    mine = [isinstance(t, Tensor) and level_of(t) == top for t in args]
+    inner = [t._payload for t, m in zip(args, mine, strict=True) if m]
+    if not top or type(inner[0]) is not Batched:
+        return None
+    results = [
+        fn(*[wrap(TRANSFORMED.select(t._payload.v, 0, i)) if m else t for t, m in zip(args, mine, strict=True)])
+        for i in range(inner[0].v.shape[0])
+    ]
+
+    def stacked(parts: Any) -> Any:
+        return wrap(Batched(TRANSFORMED.stack([t._payload for t in parts], 0), inner[0].tag))
+
+    if isinstance(results[0], Tensor):
+        return stacked(results)
+    return type(results[0])(map(stacked, zip(*results, strict=True)))

@@ -163,6 +163,9 @@ class Transformed:
     def __rtruediv__(self, other: Any) -> Any:
         return TRANSFORMED.mul(TRANSFORMED.reciprocal(self), other)
 
+    def __rpow__(self, other: Any) -> Any:
+        return TRANSFORMED.pow(other, self)
+
     def __getitem__(self, index: Any) -> Any:
         return TRANSFORMED.getitem(self, index if isinstance(index, tuple) else (index,))
 

@@ -101,7 +101,7 @@ class Tensor(metaclass=TensorMeta):
     def __ilshift__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_left_shift``."""
     def __imod__(self, other: Tensor | Number, /) -> Tensor:
-        """In-place form of ``remainder``."""
+        """In-place form of ``mod``."""
     def __imul__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``mul``."""
     def __index__(self) -> _int: ...
@@ -131,7 +131,7 @@ class Tensor(metaclass=TensorMeta):
     def __matmul__(self, other: Tensor | Number, /) -> Tensor:
         """``a @ b``: see ``matmul``."""
     def __mod__(self, other: Tensor | Number, /) -> Tensor:
-        """The remainder of division, with the sign of the divisor, like Python's ``%``."""
+        """The remainder of division, with the sign of the divisor, like Python's ``%``; a zero has the dividend's sign."""
     def __mul__(self, other: Tensor | Number, /) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def __ne__(self, other: Any, /) -> Tensor:  # type: ignore[override]
@@ -1199,7 +1199,7 @@ class Tensor(metaclass=TensorMeta):
     def relu_(self) -> Tensor:
         """In-place form of ``relu``."""
     def remainder(self, other: Tensor | Number) -> Tensor:
-        """The remainder of division, with the sign of the divisor, like Python's ``%``."""
+        """The remainder of division, with the sign of the divisor, like Python's ``%``; a zero has the dividend's sign."""
     def remainder_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``remainder``."""
     def renorm(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:

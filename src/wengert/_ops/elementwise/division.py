@@ -156,16 +156,20 @@ _REMAINDER: dict[str, Any] = {
     scalar_node="RemainderBackward0",
     dunder="__mod__",
     check=refuse_complex("remainder_cpu", bools=True),
+    layout=iterated,
     integer=_of_ints("remainder"),
     number_first=True,
     **_REMAINDER,
 )
-def remainder(input, other):
-    """The remainder of division, with the sign of the divisor, like Python's ``%``.
+def remainder(lib, input, other):
+    """The remainder of division, with the sign of the divisor, like Python's ``%``; a zero has the dividend's sign.
 
-    >>> torch.remainder(torch.tensor([-3., 3.]), 2)
-    tensor([1., 1.])
+    >>> torch.remainder(torch.tensor([-3., 3., -4.]), 2)
+    tensor([1., 1., -0.])
     """
+    r = lib.remainder(input, other)
+    zero = r == 0
+    return lib.where(zero, lib.copysign(r, input), r) if lib.count_nonzero(zero) else r
 
 
 @binary(

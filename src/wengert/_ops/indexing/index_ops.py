@@ -347,7 +347,7 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim, where, x = _line_index("index_reduce", input, dim, index)
     if input._payload.ndim < 2:
-        require(input, "fhiu", "index_func_")
+        require(input, "fhiu", "index_func_" if include_self else "index_reduce_func_exclude_input_init")
     elif reduce == "mean":
         require(input, "fhciu", "div_floor_cpu")
     elif reduce != "prod":

@@ -12,6 +12,7 @@ from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, with_out, write_out
+from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
 from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import inplace_of
@@ -156,6 +157,9 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """
     if on_meta(input):
         return wrap(Meta((size, input._payload.ndim), np.dtype(np.int64)))
+    each = for_each_example(lambda one: nonzero_static(one, size=size, fill_value=fill_value), input)
+    if each is not None:
+        return each
     found = nonzero(input)._payload[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found

@@ -210,6 +210,8 @@ def _put_recorded(x: Tensor, value: Any, dims: Any, indices: Any, accumulate: bo
     """The recorded ``put_into`` for plain arrays, without the checks that only other payloads need."""
     a, fx = x._payload, x._node
     if type(value) is not Tensor:
+        if isinstance(value, Tensor):
+            return False
         value = wrap(number(value, a.dtype))
     fy = value._node
     if (

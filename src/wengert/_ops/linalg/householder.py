@@ -14,6 +14,7 @@ from ..._kinds.laid_out import laid_out
 from ..._kinds.out import exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
+from ..._payloads.batching import for_each_example
 from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
@@ -153,6 +154,9 @@ def geqrf(input: Tensor) -> Any:
     tensor([1.6000, 0.0000])
     """
     matrix_shape("torch.geqrf", input, "input")
+    require(input, "fc", "geqrf_cpu")
+    if (each := for_each_example(geqrf, input)) is not None:
+        return each
     a = np.asarray(input.detach()._payload)
     lead, (m, n) = a.shape[:-2], a.shape[-2:]
     r, tau = np.empty(a.shape, a.dtype), np.zeros((*lead, min(m, n)), a.dtype)

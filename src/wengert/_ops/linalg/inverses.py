@@ -150,6 +150,33 @@ def triangular_solve_left(A, B, upper, unit):
     """``A^-1 B`` for triangular A; only that triangle is read."""
 
 
+def _triangular_jvp(xp: Any, tangents: Any, result: Any, self: Any, A: Any, upper: bool, unit: bool) -> Any:
+    """PyTorch's tangent: that of A counts as a whole, including the triangle that is not read."""
+    db, dA = tangents
+    pushed = db if dA is None else -mul(xp, dA, result) if db is None else db - mul(xp, dA, result)
+    return solve_tri(xp, A, pushed, upper, unit)
+
+
+@general(
+    layout=columns,
+    grad={
+        "self": lambda xp, g, A, upper, unit: solve_tri(xp, A.mT, g, not upper, unit),
+        "A": lambda xp, g, A, result, upper, unit: triangle(
+            xp, -mul(xp, solve_tri(xp, A.mT, g, not upper, unit), result.mT), upper, int(unit)
+        ),
+    },
+    jvp=_triangular_jvp,
+    tensors=2,
+    node="TriangularSolveBackward0",
+    batch="shape",
+    dtypes="fc",
+    samples=lambda rng: [((rng.standard_normal((1, 2)), rng.uniform(0.5, 2, (1, 1))), (True, False))],
+)
+def triangular_solution(lib, self, A, upper, unit):
+    """``A^-1 B`` for ``torch.triangular_solve``."""
+    return lib.triangular_solutions(A, self, upper, unit)
+
+
 def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) -> Any:
     """PyTorch's cotangent of the whole factor, including the triangle that is not read: programs expect it."""
     pulled = mul(xp, xp.cholesky_solution(g, input2, upper), xp.conj(result).mT)

@@ -18,7 +18,7 @@ from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain, public, publish
 from ..._kinds.general import general
-from ..._kinds.linear import MANY, between, bilinear
+from ..._kinds.linear import MANY, between, bilinear, refuse_mixed
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
@@ -108,6 +108,12 @@ def _refuse_mv(info: Any, x: Any, y: Any) -> Any:
 def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
     """Refuse batches of matrices in two dtypes."""
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
+
+
+def _refuse_nd(info: Any, x: Any, y: Any) -> Any:
+    """Refuse two dtypes where a batch meets one vector or matrix, which make one product, or a batch."""
+    run = {1: _refuse_mv, 2: refuse_mixed}.get(y._payload.ndim, refuse_batched)
+    return run(info, x, y)
 
 
 # ---- primitives
@@ -247,7 +253,7 @@ _ND_SAMPLES = [
     self=_nd_first,
     other=_nd_second,
     node="UnsafeViewBackward0",
-    refuse_mixed=refuse_batched,
+    refuse_mixed=_refuse_nd,
     batch=_nd_batch,
     dtypes="fci",
     samples=_ND_SAMPLES,
@@ -325,14 +331,14 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 # By ranks, for more than two matrices; None: ``batch_kernel`` tells.
 _KERNELS = {
-    (1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu", (3, 2): "addmm_impl_cpu_",
-    (2, 3): None, (3, 1): "addmv_impl_cpu", (1, 3): "addmv_impl_cpu", (3, 3): None,
+    (1, 1): "dot", (1, 2): "addmm_impl_cpu_", (2, 1): "addmv_impl_cpu", (3, 2): "addmm_impl_cpu_",
+    (2, 3): None, (3, 1): "addmv_impl_cpu", (1, 3): None, (3, 3): None,
 }  # fmt: skip
 
 
 def batch_kernel(small: str, a: Any, b: Any) -> str:
     """PyTorch's kernel for two batches of matrices: one for small matrices, else that of single matrices."""
-    return small if a.shape[-2] * a.shape[-1] * b.shape[-1] < 400 else "addmm_impl_cpu_"
+    return small if (a.shape[-2] if a.ndim > 1 else 1) * a.shape[-1] * b.shape[-1] < 400 else "addmm_impl_cpu_"
 
 
 def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:

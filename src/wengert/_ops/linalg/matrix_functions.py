@@ -31,6 +31,7 @@ from .decompositions import threshold
 from .matmul import dtype_name, matmul
 from .public import (
     adjoint,
+    beside,
     eye_of,
     floating,
     inv,
@@ -161,7 +162,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    return placed_beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    return beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
 
 
 @public("linalg.matrix_norm")

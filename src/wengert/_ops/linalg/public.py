@@ -78,7 +78,7 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
 
 
 # Kernels that matrices without elements never reach.
-_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu")
+_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "linalg_eigh_cpu")
 
 
 def no_half(name: str, A: Any, kernel: str | None) -> None:
@@ -88,10 +88,22 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtype_name(A)}")
 
 
+def _halved(op: Any, A: Tensor, *args: Any) -> Any:
+    """The results of an operator of matrices, of which those that it has no kernel for have no elements."""
+    dtype = logical_dtype(A)
+    if dtype.kind in "fc" and dtype.itemsize > 2:
+        return op(A, *args)
+    results = op(cast(A, np.dtype("f4")), *args)
+    if isinstance(results, Tensor):
+        return cast(results, dtype)
+    return tuple(cast(t, dtype) if logical_dtype(t).kind == "f" else t for t in results)
+
+
 def _kernel_floats(kernel: str, A: Any) -> None:
     """Raise the kernel's own error for dtypes that it lacks."""
     dtype = logical_dtype(A)
-    if dtype.kind not in "fc" or dtype.itemsize == 2:
+    half = dtype.itemsize == 2 and dtype.kind in "fV" and (A._payload.size or kernel not in _WITHOUT_ELEMENTS)
+    if dtype.kind not in "fcV" or half:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
 
 
@@ -107,6 +119,11 @@ def _infos(A: Any, of: Any) -> Any:
     for index in np.ndindex(*r.shape):
         r[index] = of(a[index])
     return r
+
+
+def beside(A: Any, a: Any) -> Any:
+    """A tensor of an array that was made of all of A's memory, the dims of its vmaps in front."""
+    return placed_beside(A, closed(a, opened(A.detach()._payload)[1]))
 
 
 def _zero_pivot(a: Any) -> int:
@@ -158,7 +175,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         if check_errors:
             raise
     infos = _infos(A, _zero_pivot)
-    return InvEx((placed_beside(A, _one_by_one(A, infos, np.linalg.inv)), placed_beside(A, infos)))
+    return InvEx((beside(A, _one_by_one(A, infos, np.linalg.inv)), beside(A, infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -288,7 +305,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         if check_errors:
             raise
     nan = solve(eye_of(A), B, left=left).detach() * math.nan
-    return SolveEx((nan, placed_beside(A, _infos(A, _zero_pivot))))
+    return SolveEx((nan, beside(A, _infos(A, _zero_pivot))))
 
 
 def eye_of(A: Any) -> Any:
@@ -334,7 +351,7 @@ def triangular_solve(
     """
     A, b = same_batch(A, b)
     source = A.mT if transpose else A
-    X = TENSORS.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
+    X = TENSORS.triangular_solution(b, source, bool(upper) != bool(transpose), bool(unitriangular))
     return TriangularSolve((X, A.clone()))
 
 
@@ -350,7 +367,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     square_size("linalg.cholesky", A)
     floats("linalg.cholesky", A, "cholesky_cpu")
-    return TENSORS.cholesky_factor(A, bool(upper))
+    return _halved(TENSORS.cholesky_factor, A, bool(upper))
 
 
 @public("torch.cholesky Tensor.cholesky")
@@ -382,7 +399,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
             raise
     infos = _infos(A, minor_of)
     r = _one_by_one(A, infos, np.linalg.cholesky)
-    return CholeskyEx((placed_beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), placed_beside(A, infos)))
+    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
@@ -424,6 +441,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     tensor([0.2500, 0.2500])
     """
     square_size("cholesky_inverse", L)
+    _kernel_floats("cholesky_inverse_out_cpu", L)
     return cholesky_solve(eye_of(L), L, upper)
 
 
@@ -443,7 +461,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     _kernel_floats("linalg_eigh_cpu", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return Eigh(TENSORS.eigen_hermitian(A, UPLO.upper()))
+    return Eigh(_halved(TENSORS.eigen_hermitian, A, UPLO.upper()))
 
 
 @public("linalg.eigvalsh")
@@ -459,7 +477,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 def _check_eig(A: Any) -> None:
     square_size("linalg.eig", A)
-    if logical_dtype(A).kind not in "fc":
+    if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
     a = A._payload
@@ -578,7 +596,8 @@ def _lu_input(A: Any, name: str) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._payload.shape)} instead"
         )
-    _kernel_floats("lu_cpu", A)
+    if A._payload.size:
+        _kernel_floats("lu_cpu", A)
 
 
 @public("linalg.lu_factor")
@@ -590,7 +609,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     tensor([2, 2], dtype=torch.int32)
     """
     _lu_input(A, "torch.lu_factor")
-    return LuFactor(TENSORS.lu_compact(A, bool(pivot)))
+    return LuFactor(_halved(TENSORS.lu_compact, A, bool(pivot)))
 
 
 @public("linalg.lu_factor_ex")
@@ -663,9 +682,9 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
             [0.0000, 1.5000]])
     """
     _lu_input(A, "linalg.lu")
-    LU, pivots = TENSORS.lu_compact(A, bool(pivot))
-    L, U = unpack_lu(TENSORS, LU)
+    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
     dtype = logical_dtype(A)
+    L, U = (cast(factor, dtype) for factor in unpack_lu(TENSORS, LU))
     P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
     return Lu((P, L, U))
 

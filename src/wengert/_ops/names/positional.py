@@ -16,6 +16,7 @@ from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
 from ..._kinds.slow_path import require
+from ..._payloads.batching import for_each_example
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
@@ -369,7 +370,10 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     >>> torch.hash_tensor(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([2, 6], dtype=torch.uint64)
     """
-    a = np.asarray(payload(input, "hash_tensor"))
+    payload(input, "hash_tensor")
+    if (each := for_each_example(lambda one: hash_tensor(one, dim, keepdim=keepdim, mode=mode), input)) is not None:
+        return each
+    a = np.asarray(input._payload)
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     dims = (dim,) if isinstance(dim, int) else tuple(dim or ())

@@ -164,7 +164,8 @@ def _check(
                 raise RuntimeError(f"{what} must be defined in evaluation mode")
         elif t._payload.size != c:
             raise RuntimeError(f"{what} should contain {c} elements not {t._payload.size}")
-    require(input, "fh", "batch_norm")
+    if input._payload.size:
+        require(input, "fh", "batch_norm")
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
 
 

@@ -279,7 +279,7 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
             "What to do: target.long(); for one output and two classes, binary_cross_entropy_with_logits takes floats.",
             code="W012",
         )
-    require(input, "fh", "nll_loss_out_frame")
+    require(input, "fh", "nll_loss2d_forward_out_frame" if input._payload.ndim > 2 else "nll_loss_out_frame")
     if weight is not None:
         if logical_dtype(weight) is not logical_dtype(input):
             raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")

@@ -324,7 +324,9 @@ def _check_ranks(name: str, k: int, x: Ints, w: Ints, padding: Any = 0) -> None:
         )
 
 
-def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any, transposed: bool) -> None:
+def _check_channels(
+    x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any, transposed: bool, dilation: Ints
+) -> None:
     """Raise PyTorch's errors about channels, groups and the input's dtype."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
@@ -357,11 +359,14 @@ def _check_channels(x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any
             f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
             f"{list(bias)} instead"
         )
-    if isinstance(dtype, np.dtype) and dtype not in INEXACT and (transposed or dtype.kind == "b"):
+    dilated = not transposed and max(dilation) > 1
+    if isinstance(dtype, np.dtype) and dtype not in INEXACT and (transposed or dilated or dtype.kind == "b"):
         k = max(len(x) - 2, 2)
         kernel = f"slow_conv_transpose{k}d_out_cpu" if transposed else f"slow_conv{k}d_cpu"
         if k == 3 and not transposed and w[2:] != (1, 1, 1):
             kernel = "compute_columns3d"
+        if dilated:
+            kernel = "slow_conv_dilated<>"
         require(wrap(np.zeros((), dtype)), "fhcl", kernel)
     if 0 in x[2:]:
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
@@ -422,7 +427,7 @@ def _geometry(
     else:
         padding = per_dim("padding", 0 if padding == "valid" else padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(x, w, bias, groups, dtype, False)
+    _check_channels(x, w, bias, groups, dtype, False, dilation)
     size = tuple(n + 2 * p for n, p in zip(x[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
     if any(r > n for r, n in zip(reach, size, strict=True)):
@@ -508,7 +513,7 @@ def _transposed_geometry(
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
     _check_positive(stride, padding, dilation)
-    _check_channels(x, w, bias, groups, dtype, True)
+    _check_channels(x, w, bias, groups, dtype, True, dilation)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):

@@ -172,7 +172,7 @@ def cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         _check_class_weight(input, weight, class_dim)
         return _from_probabilities(input, target, weight, code, label_smoothing, class_dim)
-    require(input, "fh", "log_softmax_lastdim_kernel_impl")
+    require(input, "fh", f"log_softmax_{'' if input._payload.ndim > 2 else 'lastdim_'}kernel_impl")
     if label_smoothing:
         _check_class_weight(input, weight, class_dim)
         return _smoothed(

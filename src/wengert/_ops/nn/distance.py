@@ -142,7 +142,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1._payload.size and x2._payload.size:
+    product = compute_mode == "use_mm_for_euclid_dist" or (
+        compute_mode == "use_mm_for_euclid_dist_if_necessary" and max(x1._payload.shape[-2], x2._payload.shape[-2]) > 25
+    )
+    if x1._payload.size and x2._payload.size and not (p == 2 and product):
         require(x1, "f", "cdist")
     from ..linalg.public import same_batch
 

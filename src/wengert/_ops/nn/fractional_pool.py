@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays.pooling import random_corners
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..random.random import rand
@@ -147,7 +147,9 @@ def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: An
     kernel, out = _each(kernel, k, "kernel_size"), _each(wanted, k, "output_size")
     _check_geometry(k, shape, kernel, out)
     _check_samples(k, samples, batch, planes, logical_dtype(input))
-    require(input, "fh", f"fractional_max_pool{k}d_out_frame")
+    if input._payload.size:
+        require(input, "fh", f"fractional_max_pool{k}d_out_frame")
+    no_complex_grad(f"fractional_max_pool{k}d", input)
     samples = samples[0] if len(shape) == k + 1 else samples[:batch]
     return TENSORS.fractional_max(input, samples, kernel, out)
 

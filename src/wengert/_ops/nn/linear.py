@@ -14,6 +14,7 @@ from ..._base.registry import REGISTRY, TENSORS, plain
 from ..._kinds.linear import MANY, affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
+from ..._tape.promotion import logical_dtype
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
 from ..linalg.matmul import matmul, sizes_text
 from ..shape.broadcasting import expand_size
@@ -52,7 +53,7 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         if hasattr(type(w), "with_dense") and not hasattr(type(a), "with_dense"):
             return type(w).with_dense(LAYER, input, weight)
-        if a.dtype is not w.dtype:
+        if logical_dtype(input) is not logical_dtype(weight):
             return refuse_mixed(None, input, weight)  # type: ignore[arg-type]  # not read
         if a.dtype is BOOL:
             require(input, "", "addmm_impl_cpu_")

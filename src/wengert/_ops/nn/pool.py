@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import is_channels_last
 from ..._arrays.pooling import pooled_size
 from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
@@ -20,6 +21,7 @@ from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
+from ..reduce.sums import mean as mean_public
 
 Ints = tuple[int, ...]
 
@@ -55,7 +57,8 @@ def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, I
     if a.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     if a.dtype not in FLOATING or name == "avg_pool3d":
-        require(input, *(_KERNELS.get(name) or ("fhiu", name)))
+        channels_last = "_channels_last" if name.startswith("max_pool2d") and is_channels_last(a) else ""
+        require(input, *(_KERNELS.get(name) or ("fhiu", name + channels_last)))
     try:
         return _known_geometry(name, k, a.shape, *given)
     except TypeError:  # a list, which is no key, or something wrong
@@ -318,6 +321,9 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
     is_mean = type(output_size) is int and output_size == 1  # which PyTorch takes of any rank
     if is_mean and rank < k:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
+    ones = is_mean or all(o == 1 for o in (output_size if isinstance(output_size, (tuple, list)) else (output_size,)))
+    if ones and rank > k and logical_dtype(input) not in FLOATING:
+        return mean_public(input, tuple(range(rank - k, rank)), True)  # which refuses integers
     out = () if is_mean else _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if input._payload.dtype not in FLOATING:
         require(input, "ciub" if k == 2 and not input._payload.size else "", _KERNELS[f"adaptive_avg_pool{k}d"][1])
@@ -436,7 +442,7 @@ def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output
 
 def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
     name = f"max_unpool{k}d"
-    require(input, "fh", name)
+    require(input, "fh", f"{name}_channels_last" if k == 2 and is_channels_last(input._payload) else name)
     kernel = _per_dim(name, "kernel_size", kernel, k)
     stride = kernel if stride is None else _per_dim(name, "stride", stride, k)
     size = _unpooled_size(input, kernel, stride, _per_dim(name, "padding", padding, k), output_size)

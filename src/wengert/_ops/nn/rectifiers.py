@@ -275,7 +275,8 @@ def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) 
     tensor([9., 2.])
     """
     threshold, value = number_of(threshold, "threshold", "threshold", 2), number_of(value, "threshold", "value", 3)
-    if complex in (type(threshold), type(value)) and (threshold.imag or value.imag):
+    imaginary = complex in (type(threshold), type(value)) and (threshold.imag or value.imag)
+    if imaginary and logical_dtype(input) not in COMPLEX:
         raise RuntimeError("value cannot be converted to type float without overflow")
     if inplace:
         return apply_composed_inplace(_threshold_of, input, (threshold, value.real))

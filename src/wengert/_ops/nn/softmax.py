@@ -20,6 +20,7 @@ from ..._kinds.dims import normal_dim, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, of_kind
+from ..._kinds.slow_path import no_complex_grad
 from ..._tape.tensor import Tensor
 from ..reduce.extrema import along_one
 from ..reduce.sums import NOT_FLOATING, Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
@@ -124,6 +125,8 @@ def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> 
     if dtype is not None:
         input = in_dtype(input, dtype, name)
     if input._payload.dtype.kind not in "fV":
+        if not input._payload.size:  # no kernel runs
+            return no_complex_grad(f"_{name}", input).clone()
         raise unimplemented(f"{name}_lastdim_kernel_impl" if dim >= input.ndim - 1 else f"{name}_kernel_impl", input)
     return along_one(op, input, dim)
 

@@ -92,7 +92,16 @@ def _normal_sampler(a: Any) -> Sampler:
     """PyTorch draws normals in blocks only into contiguous memory."""
     if type(a) is not np.ndarray and getattr(a, "is_traced", False):
         a = a.array
+    if a.dtype.kind == "c":
+        return _complex_normal
     return _samplers.normal_serial if isinstance(a, np.ndarray) and not a.flags.c_contiguous else _samplers.normal
+
+
+def _complex_normal(source: Generator, shape: Any, dtype: Any, mean: float, std: float) -> Any:
+    """Numbers whose two parts are normal; the mean is that of either part, as in PyTorch."""
+    dtype = np.dtype(dtype)
+    parts = _samplers.normal(source, (*shape, 2), np.dtype(f"f{dtype.itemsize // 2}"), mean, std / math.sqrt(2))
+    return parts.view(dtype)[..., 0]
 
 
 def number(value: Any, function: str, argument: str, position: int) -> float:

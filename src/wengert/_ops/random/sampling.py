@@ -177,6 +177,8 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         common_shape(mean, std)
     values = sampled(_samplers.normal_tensor, source, *operands)
+    if isinstance(mean, Tensor):
+        no_complex_grad("normal", mean)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         return _scored(_result(values, "normal_values_of_both", mean, std), mean, "normal", std)
     if isinstance(mean, Tensor):

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..._kinds.general import general
+from ..._payloads.batching import batch_size
+from ..._payloads.transforms import Batched
+
+
+def _drawn_for_each(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """The batching rule: the values have the batch dimension, unless all examples share them."""
+    values = p[0]
+    return values.v if type(values) is Batched else U.expand(values, (batch_size(inner, mine), *values.shape))
 
 
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
@@ -27,7 +35,7 @@ def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
         },
         tensors=tensors,
         node=node,
-        batch="loop",
+        batch=_drawn_for_each,
         samples=lambda rng: [(tuple(rng.standard_normal(s) for s in shapes), (rng.standard_normal((2, 3)),))],
         dtypes="f",
     )(body)

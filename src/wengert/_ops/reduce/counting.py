@@ -15,6 +15,7 @@ from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
@@ -100,7 +101,8 @@ def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0)
     if not isinstance(bins, int):
         raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_name(bins)}")
     if not is_kind(input, "fV"):
-        raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
+        kernel = "aminmax_cpu" if is_kind(input, "c") and min == max and input._payload.size else "histogram_cpu"
+        raise unimplemented("linspace_cpu" if is_kind(input, "b") else kernel, input)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if max < min:
@@ -142,13 +144,15 @@ def _given_edges(points: Any, b: Tensor, d: int) -> Any:
     return b._payload
 
 
-def _points(input: Tensor, name: str, one: bool) -> Any:
+def _points(input: Tensor, name: str, one: bool, bins: Any, limits: Any) -> Any:
     rank(input, name)
     a = input._payload
     if not isinstance(a, (np.ndarray, np.generic)):
         raise RuntimeError(f"{name}() has no form under transforms: its result depends on the data's values")
-    if a.dtype not in (np.float32, np.float64):
-        raise unimplemented("histogramdd", input)
+    of_tensors = isinstance(bins if one else bins[0] if isinstance(bins, (tuple, list)) else bins, Tensor)
+    kernel = "histogram_cpu" if of_tensors or limits is not None else "histogramdd"  # which looks for the limits
+    if kernel == "histogramdd" or a.dtype != np.float16:
+        require(input, "f", "linspace_cpu" if a.dtype.kind == "b" and not of_tensors and limits is not None else kernel)
     return np.asarray(a).reshape(-1, 1 if one else a.shape[-1])
 
 
@@ -167,7 +171,7 @@ def histogram(
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
-    points = _points(input, "histogram", True)
+    points = _points(input, "histogram", True, bins, range)
     hist, (edges,) = _histogram("histogram", points, [bins], [range], weight, density)
     result = HistogramResult((wrap(hist), wrap(edges)))
     if out is None:
@@ -198,7 +202,7 @@ def histogramdd(
     """
     if rank(input, "histogramdd") < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    points = _points(input, "histogramdd", False)
+    points = _points(input, "histogramdd", False, bins, range)
     n = points.shape[1]
     each = [bins] * n if isinstance(bins, int) else list(bins)
     if len(each) != n:

@@ -347,7 +347,7 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
             )
-        nonempty_dims(shape, dims, name)
+        nonempty_dims(shape, (dim,) if isinstance(dim, int) else dim, name)  # as they were given
     if is_kind(input, "c"):
         raise unimplemented(kernel, input)
     return dims

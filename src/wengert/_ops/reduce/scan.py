@@ -21,7 +21,7 @@ from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import exactly, of_kind
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from .extrema import along, along_one, with_places
@@ -201,9 +201,9 @@ def cummax_public(input: Tensor, dim: int) -> Any:
     tensor([1., 3., 3.])
     """
     dim = normal_dim(dim, rank(input, "cummax"), "cummax")
-    if is_kind(input, "c"):
+    if is_kind(input, "c") and input._payload.ndim and input._payload.size:
         raise unimplemented("cummax_cpu", input)
-    return CummaxResult._make(along(cummax, input, dim))
+    return CummaxResult._make(along(cummax, no_complex_grad("cummax", input), dim))
 
 
 @reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE, one_dim=("cummin", "dim", NOT_REAL, CumminResult))
@@ -214,9 +214,9 @@ def cummin_public(input: Tensor, dim: int) -> Any:
     tensor([0, 1, 1])
     """
     dim = normal_dim(dim, rank(input, "cummin"), "cummin")
-    if is_kind(input, "c"):
+    if is_kind(input, "c") and input._payload.ndim and input._payload.size:
         raise unimplemented("cummin_cpu", input)
-    return CumminResult._make(along(cummin, input, dim))
+    return CumminResult._make(along(cummin, no_complex_grad("cummin", input), dim))
 
 
 # ---- log-sum-exps

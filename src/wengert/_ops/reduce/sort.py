@@ -19,7 +19,7 @@ from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -167,9 +167,10 @@ def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False)
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= n:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if is_kind(input, "cb"):
+    if ndim and is_kind(input, "cb"):
         raise unimplemented("kthvalue_cpu", input)
     if not ndim:
+        no_complex_grad("kthvalue", input)
         return KthvalueResult._make(map(without_dim, kthvalue(TENSORS.reshape(input, (1,)), 1, 0, False)))
     return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
 
@@ -283,7 +284,7 @@ def unique(
     """
     ndim = rank(input, "unique")
     if is_kind(input, "c"):
-        raise unimplemented("unique", input)
+        raise unimplemented("unique" if dim is None else "unique_dim", input)
     if dim is None or not ndim:
         return _asked(_unique2(input), return_inverse, return_counts)
     dim = normal_dim(dim, ndim, "unique")
@@ -303,7 +304,7 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     ndim = rank(input, "unique_consecutive")
-    require(input, "fhiub", "unique")
+    require(input, "fhiub", "unique" if dim is None else "unique_dim")
     if dim is None or not ndim:
         return _asked(_unique_consecutive(input), return_inverse, return_counts)
     dim = normal_dim(dim, ndim, "unique_consecutive")

@@ -138,10 +138,10 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     correction = given.get("correction")
     if correction is None:
         correction = 1 if given.get("unbiased", True) else 0
-    dims = wanted_dims(given.get("dim"), ndim, name)
     if not is_kind(input, "fcV"):
         what = name if name.endswith("_mean") else "std and var"
         raise RuntimeError(f"{what} only support floating point and complex dtypes")
+    dims = wanted_dims(given.get("dim"), ndim, name)
     shape = tuple(input.shape)
     kept = count_of(shape, tuple(d for d in range(ndim) if d not in dims))
     if kept and count_of(shape, dims) - correction <= 0:

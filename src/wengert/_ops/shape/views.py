@@ -11,7 +11,7 @@ from ..._arrays.library import NEW_AT
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn, warn_once
-from ..._base.modes import slow_if_recording
+from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import with_axis
@@ -310,7 +310,10 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
             p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
             return view_result(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
     ndim = payload(input, "transpose").ndim
-    return transpose_dims(input, normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose"))
+    dims = normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose")
+    if not ndim and in_transform():
+        return permute(input, ())
+    return transpose_dims(input, *dims)
 
 
 @public("torch.swapaxes Tensor.swapaxes")
