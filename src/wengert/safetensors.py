@@ -202,6 +202,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
         objects += 1
         if objects * 40 > len(text) + 400:  # an entry has at least 46 characters
             raise SafetensorError("Error while deserializing header: more objects than tensors can be described")
+        "".join(text for pair in pairs for text in pair if type(text) is str).encode()  # half of a surrogate pair
         found = dict(pairs)
         if len(found) != len(pairs):
             raise SafetensorError("Error while deserializing header: a name is there twice")

@@ -162,6 +162,93 @@ def test_a_table_has_bounds() -> None:
         table.set(b"k", b"v")
 
 
+def test_keys_count_and_no_value_grows_beyond_what_an_answer_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "LONGEST_VALUE", 100)
+    monkeypatch.setattr(server, "MOST_BYTES", 150)
+    table = server.Table()
+    table.set(b"k" * 20, b"v" * 60)
+    with pytest.raises(server.Malformed):
+        table.append(b"k" * 20, b"v" * 60)
+    with pytest.raises(server.Malformed):
+        table.set(b"l" * 100, b"")
+    table.delete(b"k" * 20)
+    assert table.bytes == 0
+
+
+def message(code: int, *arguments: bytes) -> bytes:
+    parts = b"".join(struct.pack("!I", len(a)) + a for a in arguments)
+    return struct.pack("!BI", code, len(arguments)) + parts
+
+
+def test_a_small_question_has_no_huge_answer(served: server.Server) -> None:
+    """A megabyte asked for 300 times in one message, as it could be 60,000 times."""
+    served.table.set(b"large", bytes(1 << 20))
+    got = spoken(served, server.GREETING + message(server.GET, b"1", *[b"large"] * 300))
+    served.table.delete(b"large")
+    assert not got
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        server.GREETING + message(server.WAIT, b"1e9", b"never"),
+        server.GREETING + message(server.GET, b"inf", b"never"),
+        b"cmd=barrier_in\n",
+    ],
+)
+def test_who_closes_while_it_waits_waits_no_more(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each would take one of the server's places for ever."""
+    monkeypatch.setattr(server, "_SECONDS_TO_LOOK", 0.01)
+    one, before = server.Server(), set(threading.enumerate())
+    with socket.create_connection(("127.0.0.1", one.port), 10) as connection:
+        connection.sendall(said)
+    spoken(one, b"x" * 8)  # taken after the other one
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not one.connections and one.job.arrived == 0
+    one.close()
+
+
+def test_times_that_are_no_numbers(served: server.Server) -> None:
+    for seconds in (b"nan", b"-inf", b"-1"):
+        asked = server.GREETING + message(server.WAIT, seconds, b"never")
+        assert spoken(served, asked) == struct.pack("!BI", server.TIMED_OUT, 0)
+
+
+def test_a_server_without_descriptors_or_threads_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Accepting:
+        """A socket whose first ``accept`` finds no descriptor left."""
+
+        def __init__(self, inner: socket.socket) -> None:
+            self.inner, self.failed = inner, False
+
+        def accept(self) -> Any:
+            if not self.failed:
+                self.failed = True
+                raise OSError(24, "Too many open files")
+            return self.inner.accept()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+    create = socket.create_server
+    monkeypatch.setattr(socket, "create_server", lambda *args, **kwargs: Accepting(create(*args, **kwargs)))
+    one = server.Server()
+    ask = server.GREETING + message(server.ADD, b"n", b"1")
+    assert spoken(one, ask).endswith(b"1")
+    start = threading.Thread.start
+
+    def fails(thread: threading.Thread) -> None:
+        monkeypatch.setattr(threading.Thread, "start", start)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    assert spoken(one, ask) == b""
+    assert spoken(one, ask).endswith(b"2")
+    one.close()
+
+
 # ------------------------------------------------------------------------------------------------- arguments
 @pytest.mark.parametrize(
     ("url", "error", "said"),

@@ -173,6 +173,8 @@ F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
         (file_of(b"{"), "invalid JSON"),
         (file_of(b"[" * 100_000), "invalid JSON"),
         (file_of(b"\xff{}"), "invalid JSON"),
+        (file_of(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'), "invalid JSON"),
+        (file_of(b'{"__metadata__":{"a":"\\udfff"}}'), "invalid JSON"),
         (file_of([]), "not an object"),
         (file_of(b'{"t":1,"t":2}'), "there twice"),
         (file_of({"t": F32}), "not fully covered"),

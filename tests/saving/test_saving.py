@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -588,6 +589,10 @@ TUPLES = b"(" + b"K\1" + b"\x85" * 5000 + b"K\1d"  # a tuple nested 5000 deep, t
         (b"\x80\x02K\1Q.", "persistent_load id must be tuple"),
         (b"\x80\x02X\6\0\0\0moduleK\1\x86Q.", "Only persistent_load of storage is allowed"),
         (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized, nested"),
+        (
+            b"\x80\x02(X\7\0\0\0storagectorch\nQInt8Storage\nX\1\0\0\0aX\3\0\0\0cpuK\1tQ.",
+            "a tensor that is quantized, nested",
+        ),
     ],
 )
 def test_pickles_that_are_not_admitted(pickled: bytes, message: str | None) -> None:
@@ -596,6 +601,31 @@ def test_pickles_that_are_not_admitted(pickled: bytes, message: str | None) -> N
         return
     with pytest.raises(CLEAR, match=message):
         wengert.load(archive_of(pickled))
+
+
+def test_a_dtype_that_wengert_lacks_is_named() -> None:
+    """The file is good, as PyTorch writes it: it is not called damaged."""
+    storage = b"(X\7\0\0\0storagectorch.storage\nUntypedStorage\nX\1\0\0\0\x30X\3\0\0\0cpuK\1tQ"
+    pickled = b"\x80\x02ctorch._utils\n_rebuild_tensor_v3\n(" + storage
+    pickled += b"K\0K\1\x85K\1\x85\x89Nctorch\nfloat8_e5m2\ntR."
+    for weights_only in (True, False):
+        with pytest.raises(NotImplementedError, match=r"a tensor of torch\.float8_e5m2: wengert has no such tensors"):
+            wengert.load(archive_of(pickled, data_0=b"a"), weights_only=weights_only)
+
+
+def test_messages_of_long_names_are_short() -> None:
+    storage = b"(X\7\0\0\0storagectorch\nFloatStorage\nX" + struct.pack("<I", 60_000) + b"x" * 60_000
+    for names in ([], ["x" * 60_000] * 2):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a name that is there twice
+            archive.writestr("a/data.pkl", b"\x80\x02" + storage + b"X\3\0\0\0cpuK\1tQ.")
+            for name in names:
+                archive.writestr("a/" + name, b"")
+        file.seek(0)
+        with pytest.raises(RuntimeError) as caught:
+            wengert.load(file)
+        assert len(str(caught.value)) < 1500
 
 
 @pytest.mark.parametrize(

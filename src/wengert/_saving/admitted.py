@@ -176,6 +176,12 @@ CALLS: dict[Any, Callable[..., Any]] = {
 """The functions that a checkpoint may call, and what is called instead, with the budget and the arguments."""
 
 
+_REFUSED = (
+    *(f"torch._utils.{name}" for name in rebuilding.REFUSED),
+    *(f"torch.{name}Storage" for name in ("QInt8", "QUInt8", "QInt32", "QUInt4x2", "QUInt2x4")),
+)
+
+
 def _known_names() -> dict[str, Any]:
     names: dict[str, Any] = {
         "collections.OrderedDict": OrderedDict,
@@ -198,7 +204,7 @@ def _known_names() -> dict[str, Any]:
     names |= {f"torch.{name}": kind for name, kind in dtypes.DTYPES.items()}
     names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
     names |= {f"torch._utils.{f.__name__}": f for f in rebuilding.REBUILDERS}
-    names |= {f"torch._utils.{n}": rebuilding._refuse_kind for n in rebuilding.REFUSED}
+    names |= dict.fromkeys(_REFUSED, rebuilding._refuse_kind)
     return names
 
 

@@ -15,6 +15,7 @@ from .._base import dtypes
 from .._tensor_api.storage import UntypedStorage
 from .admitted import StorageType, UnpicklingError
 from .places import Restore, restored
+from .rebuilding import _refuse_kind
 from .records import Archive, Record, damaged
 from .storages import storage_on
 
@@ -96,6 +97,8 @@ def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
         dtype, typed = kind.dtype, True
     elif kind is UntypedStorage:
         dtype, typed = dtypes.uint8, False
+    elif kind is _refuse_kind:
+        kind()
     else:
         raise UnpicklingError(f"the id of a storage names no storage class, but {type(kind)}")
     if type(key) is not str or type(location) is not str or type(count) is not int or not 0 <= count < 2**60:

@@ -106,7 +106,11 @@ def _rebuild_tensor_v3(
     """A tensor on bytes, as PyTorch pickles the dtypes that have no storages of their own."""
     if not isinstance(storage, _Storage) or type(dtype) is not dtypes.dtype:
         raise pickle.UnpicklingError(f"a tensor needs a storage and a dtype, but got {type(storage)}, {type(dtype)}")
-    return _with_grad(tensor_on(_memory_as(storage, dtype), storage_offset, size, stride), requires_grad)
+    try:
+        memory = _memory_as(storage, dtype)
+    except TypeError:
+        raise NotImplementedError(f"the file holds a tensor of {dtype!r}: wengert has no such tensors") from None
+    return _with_grad(tensor_on(memory, storage_offset, size, stride), requires_grad)
 
 
 def _memory_as(storage: Any, dtype: Any) -> Any:

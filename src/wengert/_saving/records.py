@@ -43,9 +43,9 @@ class Record(NamedTuple):
 def damaged(what: str) -> RuntimeError:
     """PyTorch's error for a file that is no zip file or a damaged one."""
     return RuntimeError(
-        f"PytorchStreamReader failed reading zip archive: {what}. There is a high likelihood that your checkpoint file "
-        "is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
-        "file was modified after saving."
+        f"PytorchStreamReader failed reading zip archive: {what[:500]}. There is a high likelihood that your "
+        "checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred "
+        "incorrectly, or the file was modified after saving."
     )
 
 
@@ -265,7 +265,7 @@ class Archive:
         """
         record = self.records.get(name)
         if record is None:
-            raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found")
+            raise RuntimeError(f"PytorchStreamReader failed locating file {name[:300]}: file not found")
         return record
 
     def read(self, name: str, verify: bool = True) -> bytes:

@@ -9,8 +9,9 @@ the interpreter's lock in ``MPI_Init``, during which the others must be answered
 
 NOTE [ What comes from a socket ]
     Anyone who reaches the port can connect. Lengths are bounded before anything is read, a connection that breaks the
-    protocol is closed, values are bytes that are never unpickled, and the number of connections, the keys and their
-    bytes have a limit.
+    protocol is closed, values are bytes that are never unpickled, and the number of connections, the keys, their bytes
+    and those of an answer have a limit. A connection that was closed waits for nothing, and one that the system has no
+    descriptor or thread for does not end the server.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 GREETING = b"WENGERT1"
 LONGEST_LINE, LONGEST_KEY, LONGEST_VALUE = 8192, 1 << 16, 1 << 28
 MOST_ARGUMENTS, MOST_KEYS, MOST_BYTES, MOST_CONNECTIONS = 1 << 16, 1 << 20, 1 << 30, 4096
-_SECONDS_TO_GREET = 30.0
+_SECONDS_TO_GREET, _SECONDS_TO_LOOK = 30.0, 1.0
 OK, TIMED_OUT, REFUSED = 0, 1, 2
 _HEAD, _LENGTH = struct.Struct("!BI"), struct.Struct("!I")
 
@@ -72,6 +75,18 @@ def read_message(connection: socket.socket) -> tuple[int, list[bytes]]:
     return code, arguments
 
 
+def check_open(connection: socket.socket) -> None:
+    """``ConnectionError`` if the other side has closed."""
+    connection.setblocking(False)
+    try:
+        if not connection.recv(1, socket.MSG_PEEK):
+            raise ConnectionResetError("connection reset by peer")
+    except BlockingIOError:
+        pass
+    finally:
+        connection.setblocking(True)
+
+
 class Table:
     """Keys and values, for several threads: what a store does."""
 
@@ -81,9 +96,11 @@ class Table:
         self.changed = threading.Condition()
 
     def _put(self, key: bytes, value: bytes) -> None:
-        size = self.bytes + len(value) - len(self.values.get(key, b""))
         new = key not in self.values
-        if len(key) > LONGEST_KEY or size > MOST_BYTES or (new and len(self.values) >= MOST_KEYS):
+        size = self.bytes + len(value) + (len(key) if new else -len(self.values[key]))
+        if len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE or size > MOST_BYTES:
+            raise Malformed
+        if new and len(self.values) >= MOST_KEYS:
             raise Malformed
         self.values[key], self.bytes = value, size
         self.changed.notify_all()
@@ -133,7 +150,7 @@ class Table:
         """Remove a key; return whether it was there."""
         with self.changed:
             value = self.values.pop(key, None)
-            self.bytes -= len(value or b"")
+            self.bytes -= 0 if value is None else len(key) + len(value)
             return value is not None
 
 
@@ -148,9 +165,11 @@ class Job:
         # MPICH names shared memory by it. A name that an earlier job had would find what that one left.
         self.name = f"wengert_{os.getpid()}_{time.time_ns()}"
 
-    def answer(self, words: dict[str, str]) -> str:
-        """The lines that answer one line."""
+    def answer(self, words: dict[str, str], connection: socket.socket) -> str:
+        """The lines that answer one line of a connection."""
         command = words.get("cmd", "")
+        if command == "barrier_in":
+            return self._barrier(connection)
         reply: Callable[[dict[str, str]], str] | None = getattr(self, f"_do_{command}", None)
         return reply(words) if reply else f"cmd={command[:32]}_result rc=-1 msg=unknown_command\n"
 
@@ -186,14 +205,19 @@ class Job:
             return "cmd=get_result rc=-1 msg=key_not_found value=unknown\n"
         return f"cmd=get_result rc=0 msg=success value={value}\n"
 
-    def _do_barrier_in(self, words: dict[str, str]) -> str:
+    def _barrier(self, connection: socket.socket) -> str:
         with self.changed:
             generation = self.generation
             self.arrived += 1
             if self.arrived == self.size:
                 self.arrived, self.generation = 0, generation + 1
                 self.changed.notify_all()
-            self.changed.wait_for(lambda: self.generation > generation)
+            while not self.changed.wait_for(lambda: self.generation > generation, _SECONDS_TO_LOOK):
+                try:
+                    check_open(connection)
+                except OSError:
+                    self.arrived -= 1
+                    raise
         return "cmd=barrier_out rc=0\n"
 
     def _do_finalize(self, words: dict[str, str]) -> str:
@@ -206,9 +230,9 @@ class Server:
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self.table, self.job = Table(), Job()
         self.watchers: dict[int, socket.socket] = {}  # the ranks that have not ended
-        self.news: list[tuple[int, bytes]] = []  # (rank, how it ended)
+        self.news: dict[int, bytes] = {}  # how a rank ended
         self.lock = threading.Lock()
-        self.open = 0
+        self.connections: set[socket.socket] = set()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.socket = socket.create_server((host, port), family=family, backlog=512)
         self.port: int = self.socket.getsockname()[1]
@@ -232,12 +256,21 @@ class Server:
             try:
                 connection, _ = self.socket.accept()
             except OSError:
-                return
-            if self.open >= MOST_CONNECTIONS:
-                connection.close()
+                if self.socket.fileno() < 0:
+                    return
+                time.sleep(0.05)  # of descriptors there are none now
                 continue
-            self.open += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            self.connections.add(connection)
+            try:
+                if len(self.connections) > MOST_CONNECTIONS:
+                    raise Malformed
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            except (Malformed, RuntimeError):  # RuntimeError: no more threads
+                self._leave(connection)
+
+    def _leave(self, connection: socket.socket) -> None:
+        self.connections.discard(connection)
+        connection.close()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
@@ -255,11 +288,10 @@ class Server:
                     self._serve_pmi(job, connection, start)
                 finally:
                     job.open -= 1
-        except (OSError, Malformed, ValueError, TypeError, LookupError, OverflowError, struct.error):
+        except (OSError, Malformed, ValueError, TypeError, LookupError, OverflowError, MemoryError, struct.error):
             pass  # a connection that broke, or broke the protocol, is closed
         finally:
-            self.open -= 1
-            connection.close()
+            self._leave(connection)
 
     def _serve_pmi(self, job: Job, connection: socket.socket, rest: bytes) -> None:
         while True:
@@ -272,31 +304,44 @@ class Server:
                 rest += part
             line, _, rest = rest.partition(b"\n")
             words = dict(word.split("=", 1) for word in line.decode("ascii").split() if "=" in word)
-            connection.sendall(job.answer(words).encode("ascii"))
+            connection.sendall(job.answer(words, connection).encode("ascii"))
 
     def _serve_store(self, connection: socket.socket) -> None:
         while True:
             code, arguments = read_message(connection)
             if code == WATCH:
                 return self._watch(connection, int(arguments[0]))
-            status, answer = self._store(code, arguments)
+            status, answer = self._store(code, arguments, connection)
+            if sum(map(len, answer)) > LONGEST_VALUE:  # a value may be asked for many times in one message
+                raise Malformed
             write_message(connection, status, *answer)
 
-    def _store(self, code: int, a: list[bytes]) -> tuple[int, list[bytes]]:
+    def _patiently(self, connection: socket.socket | None, ask: Callable[[float], Any], seconds: float) -> Any:
+        """What ``ask(seconds)`` answers, ``None`` if it has none in time; a closed connection ends it."""
+        end = time.monotonic() + seconds
+        while (answer := ask(min(end - time.monotonic(), _SECONDS_TO_LOOK))) is None:
+            if not time.monotonic() < end:  # also if it is no number
+                return None
+            if connection is not None:
+                check_open(connection)
+        return answer
+
+    def _store(self, code: int, a: list[bytes], connection: socket.socket | None = None) -> tuple[int, list[bytes]]:
         table = self.table
         if code == SET:
             for key, value in zip(a[::2], a[1::2], strict=True):
                 table.set(key, value)
             return OK, []
         if code == GET:
-            found = table.get(a[1:], float(a[0]))
+            found = self._patiently(connection, partial(table.get, a[1:]), float(a[0]))
             return (TIMED_OUT, []) if found is None else (OK, found)
         if code == ADD:
             return OK, [b"%d" % table.add(a[0], int(a[1][:32]))]
         if code == COMPARE_SET:
             return OK, [table.compare_set(*a)]
         if code == WAIT:
-            return (OK if table.wait(a[1:], float(a[0])) else TIMED_OUT), []
+            come = self._patiently(connection, lambda seconds: table.wait(a[1:], seconds) or None, float(a[0]))
+            return (OK if come else TIMED_OUT), []
         if code == CHECK:
             return OK, [b"1" if all(k in table.values for k in a) else b"0"]
         if code == DELETE:
@@ -316,16 +361,18 @@ class Server:
 
     def _watch(self, connection: socket.socket, rank: int) -> None:
         """Tell a rank how others end, and the others how it does: by a last message, or by none."""
+        if not 0 <= rank < MOST_KEYS:
+            raise Malformed
         with self.lock:
             self.watchers[rank] = connection
-            for who, how in self.news:
+            for who, how in self.news.items():
                 write_message(connection, OK, b"%d" % who, how)
         how = b"died"
         with contextlib.suppress(OSError, Malformed, ValueError):
             _, (how,) = read_message(connection)
         with self.lock:
             self.watchers.pop(rank, None)
-            self.news.append((rank, how[:4096]))
+            self.news[rank] = how[:4096]
             for other in self.watchers.values():
                 with contextlib.suppress(OSError):
                     write_message(other, OK, b"%d" % rank, how[:4096])
