@@ -34,6 +34,7 @@ import wengert as torch
 from ._base.errors import noted, warn
 from ._tape.tensor import Tensor
 from .autograd.function import Function
+from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
@@ -106,6 +107,37 @@ def _type_text(hint: Any, who: str) -> str:
 
 
 # ---- operators
+class _Call:
+    """One call of a custom operator; lists of tensors are taken apart, since ``autograd.Function`` has none."""
+
+    def __init__(self, kwargs: dict[str, Any]) -> None:
+        self.kwargs = kwargs
+
+    def take(self, args: tuple[Any, ...]) -> list[Any]:
+        """The arguments taken apart."""
+        self.counts = [None if _is_leaf(a) else len(a) for a in args]
+        flat, self.spec = tree_flatten(args, is_leaf=_is_leaf)
+        return flat
+
+    def out(self, result: Any) -> Any:
+        """The output taken apart."""
+        flat, self.out_spec = tree_flatten(result, is_leaf=_is_leaf)
+        return result if isinstance(result, Tensor) else tuple(flat)
+
+    def gradients(self, given: Any) -> list[Any]:
+        """The gradients for the arguments taken apart."""
+        grads: list[Any] = []
+        for g, count in zip(given, self.counts, strict=False):
+            grads += [g] if count is None else [None] * count if g is None else g
+        return grads
+
+
+def _is_leaf(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(not isinstance(t, Tensor) for t in value)
+    return not isinstance(value, tuple)
+
+
 class CustomOpDef:
     """A custom operator; ``custom_op`` makes it."""
 
@@ -127,6 +159,10 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
+    @property
+    def _opoverload(self) -> _Packet:
+        return _Packet(self, ".default")
+
     def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
         """Use another function on these devices, of which only ``"cpu"`` exists. Also a decorator."""
         if fn is None:
@@ -137,7 +173,7 @@ class CustomOpDef:
         return fn
 
     def register_fake(self, fn: Any, /) -> Any:
-        """Store a version for tracing, which is never called: wengert does not trace. Also a decorator."""
+        """Set the version for tensors without data (``device="meta"``). Also a decorator."""
         self._fake = fn
         return fn
 
@@ -160,7 +196,9 @@ class CustomOpDef:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = self._bind(args, kwargs)
         before = [(name, bound.arguments[name]) for name in self._mutates]
-        result = self._step.apply(bound.kwargs, *bound.args)
+        call = _Call(bound.kwargs)
+        flat = self._step.apply(*call.take(bound.args), call)
+        result = tree_unflatten(list(flat) if isinstance(flat, tuple) else [flat], call.out_spec)
         for _, t in before:
             if isinstance(t, Tensor):
                 torch.autograd.graph.increment_version(t)
@@ -186,8 +224,10 @@ class CustomOpDef:
     def _run(self, args: Any, kwargs: Any) -> Any:
         if self._kernel is None:
             raise NotImplementedError(f"{self._qualname}: there is no kernel for the CPU; register one with impl()")
+        given = [a for a in tree_leaves(args) if isinstance(a, Tensor)]
+        if self._fake is not None and any(a.is_meta for a in given):
+            return self._fake(*args, **kwargs)
         result = self._kernel(*args, **kwargs)
-        given = [a for a in args if isinstance(a, Tensor)]
         for r in result if isinstance(result, (tuple, list)) else (result,):
             if any(r is a for a in given):
                 raise RuntimeError(
@@ -206,18 +246,23 @@ class CustomOpDef:
 
         class Step(Function):
             @staticmethod
-            def forward(kwargs: Any, *args: Any) -> Any:
-                return op._run(args, kwargs)
+            def forward(*given: Any) -> Any:
+                *flat, call = given
+                return call.out(op._run(tree_unflatten(flat, call.spec), call.kwargs))
 
             @staticmethod
             def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-                kwargs, *args = inputs
-                if op._setup is None:
+                *flat, call = inputs
+                ctx._call = call
+                if op._setup is None or True not in ctx.needs_input_grad:
                     return
-                if kwargs:
-                    op._setup(ctx=ctx, inputs=tuple(args), keyword_only_inputs=kwargs, output=output)
+                ctx.needs_input_grad = tuple(tree_unflatten(list(ctx.needs_input_grad[:-1]), call.spec))
+                args = tuple(tree_unflatten(flat, call.spec))
+                output = tree_unflatten(list(output) if isinstance(output, tuple) else [output], call.out_spec)
+                if call.kwargs:
+                    op._setup(ctx=ctx, inputs=args, keyword_only_inputs=call.kwargs, output=output)
                 else:
-                    op._setup(ctx=ctx, inputs=tuple(args), output=output)
+                    op._setup(ctx=ctx, inputs=args, output=output)
 
             @staticmethod
             def backward(ctx: Any, *grads: Any) -> Any:
@@ -226,19 +271,27 @@ class CustomOpDef:
                         f"Trying to backward through {op._namespace}.{op._name}.default but no autograd formula was "
                         "registered. Please use register_autograd to add one."
                     )
-                given = op._backward(ctx, *grads)
-                return (None, *given) if isinstance(given, (tuple, list)) else (None, given)
+                call = ctx._call
+                nested = tree_unflatten(list(grads), call.out_spec)
+                given = op._backward(ctx, *nested) if isinstance(nested, tuple) else op._backward(ctx, nested)
+                return (*call.gradients(given if isinstance(given, (tuple, list)) else (given,)), None)
 
             @staticmethod
-            def vmap(info: Any, in_dims: Any, kwargs: Any, *args: Any) -> Any:
+            def vmap(info: Any, in_dims: Any, *given: Any) -> Any:
                 if op._vmap is None:
                     raise noted(
                         RuntimeError(f"{op._qualname}: no batching rule is registered"),
                         "What to do: register_vmap, or loop over the examples.",
                     )
-                return op._vmap(info, in_dims[1:], *args, **kwargs)
+                *flat, call = given
+                dims = tuple(tree_unflatten(list(in_dims[:-1]), call.spec))
+                output, out_dims = op._vmap(info, dims, *tree_unflatten(flat, call.spec), **call.kwargs)
+                result = call.out(output)
+                listed = broadcast_to_and_flatten(out_dims, call.out_spec)
+                return result, tuple(listed) if isinstance(result, tuple) else listed[0]
 
         Step.__name__ = Step.__qualname__ = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"
+        Step._backward_cls.__name__ = Step.__name__ + "Backward"
         return Step
 
 

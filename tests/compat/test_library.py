@@ -159,3 +159,51 @@ def test_schemas_as_pytorch(torch: ModuleType) -> None:
         return [t.library.infer_schema(fn, mutates_args=("x",) if fn is g else ()) for fn in (f, g, h)]
 
     assert made(T) == made(torch)
+
+
+def test_gradients_that_an_operator_is_asked_for() -> None:
+    @library.custom_op("own::scaled", mutates_args=())
+    def scaled(x: T.Tensor, y: T.Tensor, *, by: float) -> T.Tensor:
+        return x * y * by
+
+    def setup_context(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.by = keyword_only_inputs["by"]
+
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        return g * y * ctx.by if needs[0] else None, g * x * ctx.by if needs[1] else None
+
+    scaled.register_autograd(backward, setup_context=setup_context)
+    x, y = T.tensor(3.0, requires_grad=True), T.tensor(4.0)
+    z = scaled(x, y, by=2.0)
+    assert z.grad_fn.name() == "GeneratedBackwardFor_own_scaled_defaultBackward"
+    z.backward()
+    assert x.grad.item() == 8
+    assert T.autograd.gradcheck(lambda x, y: scaled(x, y, by=2.0), [T.rand(3).double().requires_grad_() for _ in "xy"])
+
+
+def test_operators_on_lists_of_tensors() -> None:
+    @library.custom_op("own::halves", mutates_args=())
+    def halves(xs: list[T.Tensor], dim: int) -> list[T.Tensor]:
+        return [part.clone() for x in xs for part in x.chunk(2, dim)]
+
+    def backward(ctx: Any, grads: Any) -> Any:
+        assert ctx.needs_input_grad == ([True, False], False)
+        return [T.cat(grads[:2], ctx.dim), None], None
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        assert len(inputs[0]) == 2 and len(output) == 4
+        ctx.dim = inputs[1]
+
+    @halves.register_fake
+    def _(xs: list[T.Tensor], dim: int) -> list[T.Tensor]:
+        return [T.empty_like(part) for x in xs for part in x.chunk(2, dim)]
+
+    halves.register_autograd(backward, setup_context=setup_context)
+    x = T.ones(4, requires_grad=True)
+    parts = halves([x, T.ones(2)], 0)
+    (parts[0].sum() + 2 * parts[1].sum()).backward()
+    assert x.grad.tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert [p.shape for p in halves([T.ones(4, device="meta")], 0)] == [(2,), (2,)]

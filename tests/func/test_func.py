@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from programs import running
 
@@ -179,3 +180,93 @@ def test_vmap_is_a_loop(f: Any, args: tuple[Any, ...]) -> None:
     T.testing.assert_close(T.func.vmap(f)(*args), loop, equal_nan=True)
     nested = T.func.vmap(T.func.vmap(f))(*(T.stack((a, a)) for a in args))
     T.testing.assert_close(nested, T.stack((loop, loop)), equal_nan=True)
+
+
+class _Scaled(T.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return grads[0] * y, grads[0] * x
+
+
+def test_generated_rule_sums_over_broadcast_dims() -> None:
+    x, y = T.ones(2, 4), T.arange(24.0).reshape(2, 3, 4)
+    g = T.func.grad(lambda x: T.func.vmap(_Scaled.apply)(x, y).sum())(x)
+    assert T.equal(g, y.sum(1))
+
+
+class _Row(T.autograd.Function):
+    @staticmethod
+    def forward(x: Any, row: int) -> Any:
+        return x[row]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.shape, ctx.row = inputs[0].shape, inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        g = grads[0].new_zeros(ctx.shape)
+        g[ctx.row] = grads[0]
+        return g, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _Row.apply(tangents[0], ctx.row)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, row: int) -> Any:
+        return _Row.apply(x.movedim(in_dims[0], 1), row), 0
+
+
+def test_function_that_returns_a_view_in_nested_transforms() -> None:
+    x = T.ones(3, 5)
+    jacobian = T.func.jacfwd(lambda x: _Row.apply(x, 2))(x)
+    assert T.equal(jacobian, T.func.jacrev(lambda x: _Row.apply(x, 2))(x))
+    hessian = T.func.hessian(lambda x: _Row.apply(x, 2).sum())(x)
+    assert hessian.tolist() == T.zeros(3, 5, 3, 5).tolist()
+
+
+class _ExpInPlace(T.autograd.Function):
+    @staticmethod
+    def forward(x: Any) -> Any:
+        a = x.numpy()
+        np.exp(a, a)
+        return x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.mark_dirty(inputs[0])
+        ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0] * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return tangents[0].mul_(ctx.saved_tensors[0])
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any) -> Any:
+        _ExpInPlace.apply(x)
+        return x, in_dims[0]
+
+
+def test_function_that_writes_in_place_in_nested_transforms() -> None:
+    x = T.rand(4)
+    g = T.func.vmap(T.func.grad(lambda x: _ExpInPlace.apply(x.clone())))(x)
+    assert T.allclose(g, x.exp())
+    hessian = T.func.hessian(lambda x: _ExpInPlace.apply(x.clone()).sum())(x)
+    assert T.allclose(hessian, x.exp().diag())

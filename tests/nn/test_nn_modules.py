@@ -113,3 +113,33 @@ def test_every_module_of_torch_is_there(torch: Any) -> None:
     assert sorted(theirs - set(dir(nn)) - absent) == []
     tested = {case.name.partition("_")[0] for case in CASES.values()}
     assert len(tested) > 100
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_batch_norm_of_nothing_leaves_its_statistics(affine: bool) -> None:
+    m = nn.BatchNorm1d(3, affine=affine)
+    y = m(wengert.zeros(0, 3, 4, requires_grad=True))
+    assert y.shape == (0, 3, 4) and m.running_var.tolist() == [1.0, 1.0, 1.0]
+    y.sum().backward()
+
+
+def test_nan_of_a_pooled_power_reaches_its_whole_window() -> None:
+    x = wengert.tensor([[[-1.0, 2.0, 3.0, 4.0]]], requires_grad=True)
+    nn.LPPool1d(1.5, 2)(x).sum().backward()
+    assert x.grad.isnan().tolist() == [[[True, True, False, False]]]
+
+
+@pytest.mark.parametrize("cell", [nn.RNNCell, nn.GRUCell])
+def test_states_that_do_not_fit_a_cell(cell: Any) -> None:
+    m = cell(4, 5)
+    with pytest.raises(RuntimeError, match="Input batch size 3 doesn't match hidden0 batch size 2"):
+        m(wengert.zeros(3, 4), wengert.zeros(2, 5))
+    with pytest.raises(RuntimeError, match="hidden0 has inconsistent hidden_size: got 6, expected 5"):
+        m(wengert.zeros(3, 4), wengert.zeros(3, 6))
+
+
+def test_a_tensor_for_the_states_of_an_lstm() -> None:
+    with pytest.raises(TypeError, match=r"argument 'hx' \(position 2\) must be tuple of Tensors, not Tensor"):
+        nn.LSTMCell(4, 5)(wengert.zeros(3, 4), wengert.zeros(3, 5))
+    with pytest.raises(IndexError, match="index 1 is out of bounds for dimension 0 with size 1"):
+        nn.LSTM(4, 5)(wengert.zeros(2, 3, 4), wengert.zeros(1, 3, 5))

@@ -645,3 +645,24 @@ def test_swa(torch: Any) -> None:
         rates.append([averages[2].module.weight[0, 1].item(), averages[0].n_averaged.item()])
         results.append(rates)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
+
+
+def test_tensor_as_the_rate_of_muon() -> None:
+    w = wengert.nn.Parameter(wengert.eye(2))
+    optimizer = optim.Muon([w], lr=wengert.tensor(0.1))
+    w.grad = wengert.ones(2, 2)
+    optimizer.step()
+    assert not wengert.equal(w, wengert.eye(2))
+
+
+def test_options_that_old_states_lack() -> None:
+    w = wengert.nn.Parameter(wengert.ones(2))
+    for cls, options in ((optim.SparseAdam, ("maximize",)), (optim.Adafactor, ("foreach",))):
+        optimizer = cls([w])
+        state = optimizer.state_dict()
+        for option in options:
+            del state["param_groups"][0][option]
+        optimizer.load_state_dict(state)
+        w.grad = wengert.ones(2).to_sparse() if cls is optim.SparseAdam else wengert.ones(2)
+        optimizer.step()
+    assert optimizer.param_groups[0]["foreach"] is None

@@ -554,3 +554,26 @@ def test_gather_by_one_number_from_a_vector_with_gaps() -> None:
 def test_gradgradcheck_without_a_gradient() -> None:
     x = torch.rand(3, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradgradcheck(lambda x: x.clone().eq_(1.0), (x,))
+
+
+def test_saved_inputs_are_the_tensors_themselves() -> None:
+    a = torch.rand(3, requires_grad=True)
+    b = a * a
+    c = a * b
+    assert c.grad_fn._saved_self is a and c.grad_fn._saved_other is b
+    d = torch.exp(b)
+    assert d.grad_fn._saved_result is not d
+    del b
+    assert torch.equal(c.grad_fn._saved_other, a * a)
+
+
+def test_materialized_zeros_are_differentiated_again() -> None:
+    x, a = torch.tensor(0.5, requires_grad=True), torch.tensor(1.0, requires_grad=True)
+    first = torch.autograd.grad(x * a, x, create_graph=True)
+    second = torch.autograd.grad(first, x, create_graph=True, allow_unused=True, materialize_grads=True)
+    assert second[0].requires_grad
+    assert torch.autograd.grad(second, x, materialize_grads=True)[0].item() == 0
+
+
+def test_empty_tensors_as_complex_numbers() -> None:
+    assert torch.view_as_complex(torch.zeros(0, 2).clone() * 2).shape == (0,)

@@ -386,21 +386,19 @@ def grad(
                 code="W010",
             )
     if materialize_grads:
-        results = [zeros_like(t) if r is None else r for t, r in zip(ins, results, strict=True)]
+        results = [zeros_like(t, create_graph) if r is None else r for t, r in zip(ins, results, strict=True)]
     if type(inputs) is dict:
         return dict(zip(inputs, results, strict=True))  # type: ignore[return-value]
     return tuple(results)
 
 
-def zeros_like(t: Any) -> Tensor:
+def zeros_like(t: Any, requires_grad: bool | None) -> Tensor:
     """Zeros for an input that no output depends on."""
     if not isinstance(t, Tensor):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return (
-        t * 0
-        if not isinstance(t._payload, (np.ndarray, np.generic))
-        else wrap(np.zeros(t._payload.shape, t._payload.dtype))
-    )
+    if not isinstance(t._payload, (np.ndarray, np.generic)):
+        return t * 0
+    return wrap(np.zeros(t._payload.shape, t._payload.dtype)).requires_grad_(bool(requires_grad))
 
 
 @shortens

@@ -82,7 +82,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     written = {id(i): a for i, a in zip(inner, args, strict=True) if i is not a}
 
     def lifted(y: Any) -> Any:
-        if id(y) in written and y._version:
+        if id(y) in written:
             replace_payload(written[id(y)], OwnTape(_inside(y), tag))
             return written[id(y)]
         return wrap(OwnTape(_inside(y), tag)) if isinstance(y, Tensor) else y
@@ -94,6 +94,11 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
     """``forward`` on values: the rule of their innermost transform, then ``setup_context``."""
     bare = tuple(_untracked(a) for a in args)
     outputs, inner = peeled(cls, bare)
+    given = {id(b): a for b, a in zip(bare, args, strict=True)}
+    for b, a in zip(bare, args, strict=True):
+        if b is not a and b._payload is not a._payload:  # written in place
+            replace_payload(a, b._payload)
+    outputs = _each(lambda y: given.get(id(y), y), outputs)
     if inner is not None and cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
     with grad_mode(False):
@@ -221,6 +226,8 @@ def _check_sharing(inputs: Any, outs: Any, results: Any) -> None:
                         "forward is modifying an input inplace, then the jvp function must modify the corresponding "
                         "gradient inplace."
                     )
+            elif of_transform(t._payload):  # whose views are not told apart
+                continue
             elif view_of(t) is None and not (t is dx and view_of(a) is not None):
                 raise RuntimeError(
                     "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
@@ -309,7 +316,8 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
             f"compatible with the output. Got {got} instead"
         )
     output, out_dims = returned
-    return _rebatched(output, out_dims, tag)
+    written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
+    return _rebatched(output, out_dims, tag, written)
 
 
 def _enter(t: Any, tag: int) -> Any:
@@ -320,6 +328,14 @@ def _leave(t: Any, tag: int, size: int) -> Any:
     if holds(t, Batched, tag):
         return _plain(t._payload.v)
     return TENSORS.expand(t, (size, *t._payload.shape)) if isinstance(t, Tensor) else t
+
+
+def _summed_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """A batch of gradients, each summed over the dims in which its operand was broadcast to the others."""
+    if tuple(g._payload.shape[1:]) == shape:
+        return g
+    size, lead = g._payload.shape[0], g._payload.ndim - 1 - len(shape)
+    return g.sum_to_size((size, *(1,) * lead, *shape)).reshape((size, *shape))
 
 
 def _generated(cls: Any, mine: tuple[bool, ...]) -> Any:
@@ -360,6 +376,7 @@ def _generate(cls: Any, mine: tuple[bool, ...]) -> Any:
                 cls.setup_context(proxy, entering(inputs, tag), outs)
                 proxy.parents = {}
             ctx.size = size_of(inputs)
+            ctx.shapes = [a._payload.shape[1:] if m else None for a, m in zip(inputs, mine, strict=True)]
 
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> Any:
@@ -368,7 +385,8 @@ def _generate(cls: Any, mine: tuple[bool, ...]) -> Any:
                 results = cls.backward(ctx.proxy, *(_enter(g, tag) for g in grads))
                 results = results if isinstance(results, tuple) else (results,)
                 full = [_leave(r, tag, ctx.size) for r in results]
-            return tuple(r if r is None or m else r.sum(0) for r, m in zip(full, mine, strict=True))
+            pairs = zip(full, ctx.shapes, strict=True)
+            return tuple(r if r is None else r.sum(0) if s is None else _summed_to(r, s) for r, s in pairs)
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -408,7 +426,8 @@ class _BatchedContext:
         return tuple(_enter(t, self.tag) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False))
 
 
-def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
+def _rebatched(output: Any, out_dims: Any, tag: int, given: dict[int, Any]) -> Any:
+    """The outputs of a ``vmap`` static method as batches; ``given``: its batched arguments, by their tensors."""
     flat, spec = tree_flatten(output)
     dims = broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
@@ -422,6 +441,9 @@ def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
     for y, d in zip(flat, dims, strict=True):
         if not isinstance(y, Tensor) or d is None:
             made.append(y)
+            continue
+        if d == 0 and id(y) in given:
+            made.append(given[id(y)])
             continue
         d %= y._payload.ndim
         front = y if d == 0 else TENSORS.permute(y, (d, *(i for i in range(y._payload.ndim) if i != d)))

@@ -21,7 +21,7 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, running, transform, undone
 from .._base.registry import TENSORS
-from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, without_lift
+from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, lifted, without_lift
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
@@ -102,7 +102,7 @@ class _Tape:
         wanted = [n for n in nodes if n is not None]
         if self.lifted:
             record = False
-            roots = [(n, OwnTape(payload(g), self.tag)) for n, g in live]
+            roots = [(n, lifted(payload(g), self.tag)) for n, g in live]
         else:
             record = self.recording and (
                 not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
@@ -411,7 +411,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         "corresponding primal."
                     )
         roots = [
-            (r._node, OwnTape(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._node is not None
+            (r._node, lifted(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._node is not None
         ]
         found: Any = [None] * len(leaves)
         if roots:

@@ -197,6 +197,7 @@ def options(arguments: dict[str, Any], names: str) -> dict[str, Any]:
 
 #: options that checkpoints of old versions lack, with the values that stand for what these versions did
 LATE: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}
+ADAM_LATE = {"maximize": False, "foreach": None, "capturable": False} | LATE | {"decoupled_weight_decay": False}
 
 
 class ElementwiseOptimizer(Optimizer):

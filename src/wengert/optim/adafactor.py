@@ -63,6 +63,11 @@ class Adafactor(ArrayOptimizer):
         options = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
         super().__init__(params, {**options, "foreach": foreach, "maximize": maximize})
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("foreach", None)
+
     def _state_of(self, p: Tensor) -> dict[str, Any]:
         state = self.state[p]
         if not state:

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, check_fused, check_lr, new_step, options
+from ._elementwise import ADAM_LATE, ElementwiseOptimizer, advance, check_adam, check_fused, check_lr, new_step, options
 from .optimizer import ParamsT, _to_scalar, functional_form
 
 __all__ = ["Adam"]
@@ -72,7 +72,7 @@ class Adam(ElementwiseOptimizer):
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    _late_options = LATE | {"amsgrad": False, "capturable": False, "decoupled_weight_decay": False, "fused": None}
+    _late_options = {"amsgrad": False} | ADAM_LATE | {"fused": None}
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import wengert as torch
 
 from .._tape.tensor import Tensor, alias_payload
 from ._elementwise import ArrayOptimizer
-from .optimizer import ParamsT, _to_scalar
+from .optimizer import ParamsT
 
 __all__ = ["Muon"]
 
@@ -73,7 +73,8 @@ class Muon(ArrayOptimizer):
 
     @staticmethod
     def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
-        lr, momentum = _to_scalar(group["lr"]), group["momentum"]
+        lr, momentum = group["lr"], group["momentum"]
+        lr = alias_payload(lr).reshape(())[()] if isinstance(lr, Tensor) else lr  # rounded as its dtype is
         average = alias_payload(state["momentum_buffer"])
         average += (1 - momentum) * (g - average)
         update = g + momentum * (average - g) if group["nesterov"] else average

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import LATE, ElementwiseOptimizer, advance, check_adam, new_step, options, set_number
+from ._elementwise import ADAM_LATE, ElementwiseOptimizer, advance, check_adam, new_step, options, set_number
 from .optimizer import ParamsT, functional_form
 
 __all__ = ["NAdam"]
@@ -39,7 +39,7 @@ class NAdam(ElementwiseOptimizer):
     tensor([0.8944, 1.8944], requires_grad=True)
     """
 
-    _late_options = LATE | {"capturable": False, "decoupled_weight_decay": False}
+    _late_options = ADAM_LATE
     _late_numbers = ("step", "mu_product")
 
     def __init__(

@@ -88,7 +88,7 @@ def _through(hooks: dict[int, Any], optimizer: Any, state_dict: StateDict) -> St
 def _type_name(value: Any) -> str:
     cls = type(value)
     if isinstance(value, Tensor):
-        return value.type() if cls is Tensor else f"torch.{cls.__module__.partition('.')[2]}.{cls.__qualname__}"
+        return str(value.type())
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 

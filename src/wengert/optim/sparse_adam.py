@@ -73,7 +73,9 @@ class SparseAdam(Optimizer):
                     state.update(step=0, exp_avg=torch.zeros_like(p.detach()), exp_avg_sq=torch.zeros_like(p.detach()))
                 state["step"] += 1
                 with np.errstate(all="ignore"):
-                    _update(p, (-grad._payload if group["maximize"] else grad._payload).coalesce(), state, group)
+                    _update(
+                        p, (-grad._payload if group.get("maximize", False) else grad._payload).coalesce(), state, group
+                    )
         return loss
 
 

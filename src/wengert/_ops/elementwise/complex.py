@@ -325,7 +325,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
     if input.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     a = input._payload
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray) and a.size:
         if a.strides[-1] != a.itemsize:
             raise RuntimeError("Tensor must have a last dimension with stride 1")
         if any(s % (2 * a.itemsize) for s in a.strides[:-1]):

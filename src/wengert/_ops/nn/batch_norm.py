@@ -129,6 +129,10 @@ def batch_norm(
         if math.prod(shape):
             raise out_of_range(1, len(shape))
         return input.clone()
+    if not math.prod(shape):
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
     if not training:
         return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
     stats: list[Any] = []

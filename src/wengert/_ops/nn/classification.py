@@ -23,6 +23,7 @@ from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
@@ -234,10 +235,10 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
     if a.ndim == 1:
         if t.ndim > 1 or t.size != 1:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.size}")
-    elif a.ndim == 2 and t.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     elif t.ndim and a.shape[0] != t.shape[0]:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
+    elif a.ndim == 2 and t.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     elif a.ndim == 4 and t.ndim != 3:
         raise RuntimeError(
             f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
@@ -477,7 +478,8 @@ def multilabel_margin_loss(
     z = (TENSORS.reshape(x, (rows, 1, n)) - TENSORS.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
     counts = TENSORS.reshape(listed, (rows, n, 1)) & ~TENSORS.reshape(named, (rows, 1, n))
     losses = TENSORS.sum_dim(TENSORS.where(counts, z, TENSORS.zeros_like(z)), (1, 2), False) / n
-    return reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
+    result = reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
+    return with_node_name(result, "MultilabelMarginLossBackward0")
 
 
 @public("nn.functional.multilabel_soft_margin_loss")

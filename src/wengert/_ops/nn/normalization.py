@@ -23,6 +23,7 @@ from ..._kinds.laid_out import with_channels_of
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.view_chain import with_node_name
 
 # ---- operators
 _SAMPLES = [
@@ -292,7 +293,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
         r = standardize(input, (len(whole) - 1,), eps, False)
     else:
         rows = TENSORS.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
-        r = TENSORS.reshape(standardize(rows, (1,), eps, False), whole)
+        r = with_node_name(TENSORS.reshape(standardize(rows, (1,), eps, False), whole), "MulBackward0")
     return r if weight is None else r * weight
 
 

@@ -516,7 +516,7 @@ def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, cei
         return -highest(-TENSORS.abs(input), kernel, stride, 0, 1, ceil_mode)
     r = mean(input**norm_type, kernel, stride, 0, ceil_mode)
     n = math.prod(_per_dim("lp_pool", "kernel_size", kernel, k))
-    return ((TENSORS.sign(r) * TENSORS.abs(r).clamp_min(0)) * n) ** (1.0 / norm_type)
+    return ((TENSORS.sign(r) * TENSORS.relu(TENSORS.abs(r))) * n) ** (1.0 / norm_type)
 
 
 @public("nn.functional.lp_pool1d")

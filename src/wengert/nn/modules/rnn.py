@@ -411,7 +411,7 @@ class LSTM(RNNBase):
     def forward(self, input: PackedSequence, hx: _States | None = None) -> tuple[PackedSequence, _States]: ...
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The last layer's output at each step, and the last states ``(h, c)`` of every layer and direction."""
-        return super().forward(input, None if hx is None else tuple(hx))  # type: ignore[arg-type]
+        return super().forward(input, (hx[0], hx[1]) if isinstance(hx, Tensor) else hx and tuple(hx))  # type: ignore[arg-type]
 
 
 class GRU(RNNBase):
@@ -479,13 +479,10 @@ class RNNCellBase(_Recurrent):
             if input.size(0) != state.size(0):
                 raise RuntimeError(
                     f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {state.size(0)}"
-                    if isinstance(hx, tuple)
-                    else f"Input batch size {input.size(0)} doesn't match hidden batch size {state.size(0)}"
                 )
             if state.size(1) != self.hidden_size:
                 raise RuntimeError(
-                    f"hidden{k if isinstance(hx, tuple) else ''} has inconsistent hidden_size: got {state.size(1)}, "
-                    f"expected {self.hidden_size}"
+                    f"hidden{k} has inconsistent hidden_size: got {state.size(1)}, expected {self.hidden_size}"
                 )
 
 
@@ -525,6 +522,8 @@ class LSTMCell(RNNCellBase):
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next states ``(h, c)``."""
         checked = () if hx is None else tuple((f"hx[{k}]", s) for k, s in enumerate(hx))
+        if isinstance(hx, Tensor) and input.dim() == 2:
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         return self._step("LSTM", input, None if hx is None else tuple(hx), checked)
 
 
