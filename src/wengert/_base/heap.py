@@ -40,10 +40,11 @@ def living() -> list[Any]:
     if not is_frozen():
         return gc.get_objects()
     gc.unfreeze()
-    gc.collect()  # what is garbage now would be frozen, and never be freed
-    found = gc.get_objects()
-    gc.freeze()
-    return found
+    try:
+        gc.collect()  # what is garbage now would be frozen, and never be freed
+        return gc.get_objects()
+    finally:
+        gc.freeze()
 
 
 _frozen: dict[type, tuple[_Mark, Collection[Any] | None]] = {}
