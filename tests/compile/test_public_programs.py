@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from typing import Any
 
 import pytest
@@ -162,7 +163,8 @@ def left_out(compiling: Any, found: list[float]) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WENGERT_CACHE_DIR", str(tmp_path_factory.mktemp("cache") / "c"))
+        given = os.environ.get("WENGERT_CACHE_DIR")
+        patch.setenv("WENGERT_CACHE_DIR", given or str(tmp_path_factory.mktemp("cache") / "c"))
         yield
 
 

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import operator
+import weakref
+from collections.abc import Collection
 from typing import Any
 
 
+class _Mark:
+    """An object that the collector lists until ``gc.freeze`` is called."""
+
+
+_old = _Mark()
+_is_hidden = False
+
+
+def _lists(listed: list[Any], mark: _Mark) -> bool:
+    return any(map(operator.is_, listed, itertools.repeat(mark)))
+
+
 def is_frozen() -> bool:
-    """Whether the program has frozen its objects (``gc.freeze``); Python 3.12 freezes a few hundred of its own."""
-    return gc.get_freeze_count() > 1000
+    """Whether the program has frozen its objects (``gc.freeze``); Python 3.12 freezes a few hundred of its own.
+
+    The collector counts what is frozen one by one, so it is asked only until an object of ours is frozen too.
+    """
+    global _is_hidden
+    if _is_hidden and not _lists(gc.get_objects(), _old):
+        return True
+    frozen = gc.get_freeze_count() > 1000
+    _is_hidden = frozen and not _lists(gc.get_objects(), _old)
+    return frozen
 
 
 def living() -> list[Any]:
@@ -16,7 +40,33 @@ def living() -> list[Any]:
     if not is_frozen():
         return gc.get_objects()
     gc.unfreeze()
-    gc.collect()  # what is garbage now would be frozen, and never be freed
-    found = gc.get_objects()
-    gc.freeze()
+    try:
+        gc.collect()  # what is garbage now would be frozen, and never be freed
+        return gc.get_objects()
+    finally:
+        gc.freeze()
+
+
+_frozen: dict[type, tuple[_Mark, Collection[Any] | None]] = {}
+
+
+def frozen_of(kind: type, listed: list[Any]) -> Collection[Any] | None:
+    """The objects of a class that ``gc.freeze`` has hidden from ``listed``, which is ``gc.get_objects()``.
+
+    ``None``: the program has frozen nothing. They are found once for each freeze, by a second one, since the collector
+    does not tell of them otherwise.
+    """
+    mark, found = _frozen.get(kind, (None, None))
+    if mark is None or not _lists(listed, mark):
+        # not isinstance, which asks an object for its __class__
+        found = weakref.WeakSet(o for o in living() if issubclass(type(o), kind)) if is_frozen() else None
+        _frozen[kind] = _Mark(), found
     return found
+
+
+def living_of(kind: type) -> list[Any]:
+    """Every object of a class that can be referred to weakly and that the collector tracks."""
+    listed = gc.get_objects()
+    found = {id(o): o for o in frozen_of(kind, listed) or ()}
+    found.update((id(o), o) for o in listed if issubclass(type(o), kind))
+    return list(found.values())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-import weakref
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
-from .._base.heap import is_frozen, living
+from .._base.heap import frozen_of
 from .._base.modes import MODE, watching
 from .._base.tracing import TRACER
 from .._tape import engine
@@ -83,10 +82,12 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     tracer = Tracer(tick())
     finder = Finder(tracer)
     modes = _modes()
-    tracer.before.update((id(t), t) for t in _frozen_tensors())
-    for o in gc.get_objects():
+    listed = gc.get_objects()
+    tracer.before.update((id(t), t) for t in frozen_of(Tensor, listed) or ())
+    for o in listed:
         if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
             tracer.before[id(o)] = o
+    del listed
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
@@ -182,24 +183,6 @@ def _raised_in(error: BaseException) -> str:
     while step is not None and step.tb_next is not None:
         step = step.tb_next
     return "" if step is None else step.tb_frame.f_code.co_filename
-
-
-_frozen: tuple[int, weakref.WeakSet[Any]] = (0, weakref.WeakSet())
-
-
-def _frozen_tensors() -> Any:
-    """The tensors that ``gc.freeze`` hides from ``gc.get_objects``.
-
-    They are found once for each freeze, by a second one, since the collector does not tell of them otherwise.
-    """
-    global _frozen
-    if not is_frozen():
-        return ()
-    if gc.get_freeze_count() > _frozen[0]:
-        found = living()
-        tensors = weakref.WeakSet(o for o in found if issubclass(type(o), Tensor))
-        _frozen = gc.get_freeze_count(), tensors
-    return _frozen[1]
 
 
 def _own_gradients(tracer: Tracer) -> None:

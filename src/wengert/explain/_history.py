@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._base.heap import living
+from .._base.heap import living_of
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor
 from ._cause import causes
@@ -106,9 +106,7 @@ def _uses(x: Tensor) -> str:
     """The lines that used a leaf, or a sentence that nothing has."""
     if x._node is None:
         return "  Nothing that was recorded has used it."
-    users = [
-        o for o in living() if issubclass(type(o), Node) and type(o) is not Port
-    ]  # some objects lie about __class__
+    users = [node for node in living_of(Node) if type(node) is not Port]
     lines = {str(line): line for node in users if x._node in node._edges() and (line := line_of(node))}
     if not lines:
         return "  No graph that is alive uses it."

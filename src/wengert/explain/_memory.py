@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from .._base.heap import living
+from .._base.heap import living_of
 from .._tape.node import AccumulateGrad, Box, Node, Port
 from ._facts import Answer, line_of, size_text
 
@@ -24,8 +24,7 @@ def memory() -> Answer:
     >>> "3 x" in explain.memory().text
     True
     """
-    found = [o for o in living() if issubclass(type(o), Node)]  # not isinstance, which asks for __class__
-    nodes = [n for n in found if not isinstance(n, (AccumulateGrad, Port))]
+    nodes = [n for n in living_of(Node) if not isinstance(n, (AccumulateGrad, Port))]
     inner = {id(edge.fx if type(edge) is Port else edge) for n in nodes for edge in n._edges() if edge is not None}
     roots = [n for n in nodes if id(n) not in inner]
     groups: dict[str, list[tuple[int, int, int]]] = defaultdict(list)

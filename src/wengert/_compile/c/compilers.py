@@ -80,15 +80,13 @@ def processor() -> str:
     """The processor and its features, as text: what is compiled for one may not run on another."""
     import numpy as np
 
-    found = [platform.machine(), platform.system()]
-    features = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
-    found += sorted(k for k, v in getattr(features, "__cpu_features__", {}).items() if v)
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
-            found += [line.strip() for line in f if line.startswith(("flags", "Features", "CPU part"))][:1]
-    except OSError:
-        pass
-    return " ".join(found)
+    found: list[str] = []
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
+        found = [line.strip() for line in f if line.startswith(("flags", "Features", "CPU part"))][:1]
+    if not found:  # what NumPy knows, but for what its environment variables switch off
+        features = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+        found = sorted(k for k, v in getattr(features, "__cpu_features__", {}).items() if v)
+    return " ".join([platform.machine(), platform.system(), *found])
 
 
 def _tuning() -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from typing import Any
 import wengert as torch
 
 from ..._base.errors import noted
-from ..._base.heap import living
+from ..._base.heap import living_of
 from ..._tape import delivery
 from ..._tape.engine import current_pass, observers
 from ..._tape.graph import edge_node
@@ -61,7 +61,7 @@ class PythonKeyTracer(Tracer):
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
-            outside = {memory_of(t): t for t in living() if issubclass(type(t), Tensor)}
+            outside = {memory_of(t): t for t in living_of(Tensor)}
         self.outside = outside
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
