@@ -283,20 +283,18 @@ def test_locals_of_every_frame_of_an_error_can_be_read() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- torchvision
-def test_an_operator_of_a_file_that_cannot_be_loaded_may_be_given_a_fake() -> None:
+def test_an_operator_of_a_file_that_cannot_be_loaded_may_be_given_a_fake(monkeypatch: pytest.MonkeyPatch) -> None:
     """torchvision does so when its compiled part is missing; then all but nms, roi_align and their like run."""
     from wengert import library
 
+    monkeypatch.setattr(library, "_REFUSED", [])
     with pytest.raises(RuntimeError, match="operator absent::op does not exist"):
         library.register_fake("absent::op", lambda x: x)
-    try:
-        with pytest.raises(OSError, match=r"^Could not load this library: /absent\.so"):
-            wengert.ops.load_library("/absent.so")
-        assert library.register_fake("absent::op")(abs) is abs and library.register_fake("absent::op", abs) is abs
-        with pytest.raises(AttributeError):
-            _ = wengert.ops.absent
-    finally:
-        library._REFUSED.clear()
+    with pytest.raises(OSError, match=r"^Could not load this library: /absent\.so"):
+        wengert.ops.load_library("/absent.so")
+    assert library.register_fake("absent::op")(abs) is abs and library.register_fake("absent::op", abs) is abs
+    with pytest.raises(AttributeError):
+        _ = wengert.ops.absent
 
 
 def test_names_that_libraries_import(torch: Any) -> None:

@@ -352,14 +352,13 @@ class Proxy:
 
 def _is_assert(instructions: list[dis.Instruction], place: int) -> bool:
     """Whether a condition is that of an ``assert``: if it is false, an AssertionError is raised."""
-    if instructions[place].opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "TO_BOOL"):
+    if instructions[place].opname in ("TO_BOOL", "COMPARE_OP"):  # since Python 3.13 they convert, not the jump
+        place += 1
+    if instructions[place].opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE"):
         return False
-    after = instructions[place + 1 : place + 4]
-    if instructions[place].opname == "TO_BOOL":
-        after = after[1:]
     return any(
         i.opname == "LOAD_ASSERTION_ERROR" or (i.opname == "LOAD_COMMON_CONSTANT" and "Assertion" in i.argrepr)
-        for i in after[:2]
+        for i in instructions[place + 1 : place + 3]
     )
 
 
