@@ -418,3 +418,32 @@ def test_convolutions_by_one_vector_of_outputs_and_by_two(outputs):
     got, _, want, _made = both(slopes, x, w)
     for a, b in zip(got, want, strict=True):
         same(a, b, 64)
+
+
+@pytest.mark.parametrize(("steps", "rows"), [(1, 3), (3, 8), (6, 8), (5, 70)])
+def test_a_recurrent_layers_weight(steps, rows):
+    """One copy of its transpose for several products of few rows; its gradient is added up in place."""
+    torch.manual_seed(0)
+    w, b = (torch.randn(48, 40) * 0.1).requires_grad_(), torch.randn(48, requires_grad=True)
+    u, x = torch.randn(48, 40, requires_grad=True), torch.randn(steps, rows, 40)
+
+    def f(w, b, u, x):
+        total, found = 0, []
+        for part in x:
+            h = F.linear(part, w, b).tanh()
+            total = total + (h @ u).sum()
+            found.append(h.detach())
+        parts = [x[0].t() @ found[0], x[1 % steps].t() @ found[-1]]
+        sums = [x[k].t() @ found[k] for k in range(steps)]
+        s = sums[0]
+        for t in sums[1:]:
+            s = t + s
+        return [*torch.autograd.grad(total, (w, b, u)), parts[0] + parts[1] + parts[0], s * 2, s]
+
+    first, later, wanted, made = both(f, w, b, u, x)
+    for a, again, e in zip(first, later, wanted, strict=True):
+        np.testing.assert_allclose(a.numpy(), e.numpy(), rtol=1e-5, atol=1e-6 * e.abs().max().item())
+        assert torch.equal(a, again)
+    (made,) = ready(made)
+    assert ("_add_product" in {op.name for op in made.plan.ops}) == (steps > 2)
+    assert len(made._turned) == (4 <= steps and rows <= 64)

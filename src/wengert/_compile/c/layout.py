@@ -31,7 +31,8 @@ def _stand_in(value: Value) -> Any:
 
 
 class Layout:
-    """``places``: of each value; ``numbers``: values that are one Python number; ``copies``: views that copy.
+    """``places``: of each value; ``numbers``: values that are one Python number; ``copies``: views that copy;
+    ``written``: results that lie in an operand's memory.
 
     ``place.memory`` is the number of the value that the memory belongs to.
     """
@@ -42,6 +43,7 @@ class Layout:
         self.numbers: dict[int, Any] = {}
         self.copies: set[int] = set()
         self.views: set[int] = set()
+        self.written: set[int] = set()
         self._stands: dict[int, Any] = {}
         for value in plan.values:
             if isinstance(value.source, Input):
@@ -71,8 +73,9 @@ class Layout:
         return self._stands[r]
 
     def _result(self, op: Op) -> None:
-        if op.info is OPTIMIZER_STEP:
+        if op.info is OPTIMIZER_STEP or op.name == "_add_product":
             self.places[op.outs[0]] = self.places[op.args[0]]
+            self.written.add(int(op.outs[0]))
             return
         shares = op.is_view or op.name in RESHAPES
         if shares and len(op.args) == 1 and isinstance(op.args[0], Ref) and self._view(op):

@@ -17,6 +17,7 @@ from .loops import Loop
 from .pieces import GRAIN, Piece, Place, is_float
 
 _SMALL = 2048  # multiplications that a loop does sooner than a call
+_FEW_ROWS, _OFTEN = 64, 4  # of the other factor; products by one matrix
 _BY_VECTOR = 1 << 18  # the same, where an operand is one row or one column
 
 
@@ -174,7 +175,13 @@ def linear(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | 
     if a.ndim != 2:
         a = ctx.dense(a, pieces)
         a = a.reshaped((a.size // a.shape[-1], a.shape[-1]))
-    made = _with(ctx, a, _turned(w), x[2], o.reshaped((o.size // w.shape[0], w.shape[0])))
+    rows = o.size // w.shape[0]
+    weight = _turned(w)
+    sure = o.dense and blas() is not None and (x[2] is None or x[2].dtype == o.dtype)
+    if sure and 1 < rows <= _FEW_ROWS and w.dtype == np.float32 and w.size <= GRAIN:  # each product would pack it anew
+        times = sum(q.name == "linear" and q.args[1] == op.args[1] for q in ctx.plan.ops)
+        weight = ctx.turned(op.args[1], w, pieces) if times >= _OFTEN else weight
+    made = _with(ctx, a, weight, x[2], o.reshaped((rows, w.shape[0])))
     return None if made is None else [*pieces, *made]
 
 
@@ -182,7 +189,11 @@ def affine_mm(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]
     return _with(ctx, x[0], x[1], x[2], outs[0]) if tuple(op.p) == (1, 1) else None
 
 
+def add_product(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
+    return product(ctx, x[1], x[2], outs[0], add=True)
+
+
 RULES = {
     "mat_mat": mat_mat, "mat_vec": mat_vec, "vec_mat": vec_mat, "vec_vec": vec_vec, "matmul_nd": mat_mat,
-    "bmm": mat_mat, "linear": linear, "affine_mm": affine_mm, "affine_bmm": affine_mm,
+    "bmm": mat_mat, "linear": linear, "affine_mm": affine_mm, "affine_bmm": affine_mm, "_add_product": add_product,
 }  # fmt: skip

@@ -20,7 +20,7 @@ from . import indexing, norms, products, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
-from .joining import join_normal_cdf
+from .joining import join_added_products, join_normal_cdf
 from .layout import Layout
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
@@ -79,8 +79,10 @@ class CProgram:
         self.filled = filled
         self._checks: list[tuple[Place, int, int, Any]] = []
         self._scratch_bytes = self._scratch_at = 0
+        self._turned: dict[Any, Place] = {}
         turn_products(plan)
         join_normal_cdf(plan)
+        join_added_products(plan)
         norms.join_norms(plan)
         try:
             self.layout = Layout(plan)
@@ -106,7 +108,7 @@ class CProgram:
         plan.groups = [[*g.ops, *g.sums] for g in grouping.groups]
 
         def fresh(op: Op) -> bool:
-            return op.info is not OPTIMIZER_STEP and int(op.outs[0]) not in layout.views if op.outs else False
+            return bool(op.outs) and int(op.outs[0]) not in layout.views | layout.written
 
         # where values lie is the layout's to say: eager's view of a scalar is a copy, here it is a view
         roots = {o: frozenset((place.memory, o)) for o, place in layout.places.items()}
@@ -207,6 +209,19 @@ class CProgram:
         self._scratch_at += -(-n * dtype.itemsize // _ALIGNED) * _ALIGNED
         self._scratch_bytes = max(self._scratch_bytes, self._scratch_at)
         return Place(_SCRATCH, at // dtype.itemsize, dtype, (n,), (1,))
+
+    def turned(self, r: Any, place: Place, pieces: list[Piece]) -> Place:
+        """The transpose of a matrix that several products read so: one copy, with its columns as rows, for all."""
+        key = int(r), place
+        found = self._turned.get(key)
+        if found is None:
+            number = _SCRATCH - 1 - len(self._turned)
+            self.offsets[number] = self.nbytes
+            self.nbytes += -(-place.size * place.dtype.itemsize // _ALIGNED) * _ALIGNED
+            shape = place.shape[::-1]
+            found = self._turned[key] = Place(number, 0, place.dtype, shape, dense_strides(shape))
+            pieces.append(copy(found, place._replace(shape=shape, strides=place.strides[::-1])))
+        return found
 
     def dense(self, place: Place, pieces: list[Piece]) -> Place:
         """The same elements in C order: copied, if they are not."""
