@@ -22,9 +22,9 @@ typedef struct { const float *x, *y; float *o; i64 m, n, k, xr, xc, yr, yc, row;
 
 /* to[p * row + j] = from[j * step + p] for p < k, j < w */
 static void turn(float *to, const float *from, i64 step, i64 k, i64 w, i64 row) {
-  i64 j = 0;
+  i64 done = 0;
 #ifdef PICK
-  for (; j + 4 <= w; j += 4) { const float *q = from + j * step; i64 p = 0;
+  for (; done < w && w >= 4; done += 4) { const i64 j = done + 4 <= w ? done : w - 4; const float *q = from + j * step; i64 p = 0; /* the last four may be turned twice */
     for (; p + 4 <= k; p += 4) { float *t = to + p * row + j;
       const quad a = *(quad *)(q + p), b = *(quad *)(q + step + p), c = *(quad *)(q + 2 * step + p), d = *(quad *)(q + 3 * step + p);
       const quad e = PICK(a, b, 0, 4, 1, 5), f = PICK(c, d, 0, 4, 1, 5), g = PICK(a, b, 2, 6, 3, 7), h = PICK(c, d, 2, 6, 3, 7);
@@ -32,7 +32,7 @@ static void turn(float *to, const float *from, i64 step, i64 k, i64 w, i64 row) 
       *(quad *)(t + 2 * row) = PICK(g, h, 0, 1, 4, 5); *(quad *)(t + 3 * row) = PICK(g, h, 2, 3, 6, 7); }
     for (; p < k; p++) for (i64 l = 0; l < 4; l++) to[p * row + j + l] = q[l * step + p]; }
 #endif
-  for (; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
+  for (i64 j = done; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
 }
 INLINE void tile(const int R, i64 k, const float *x, const float *y, i64 row, float *o, i64 step, int add) {
   vec_f a[TALL][2];
