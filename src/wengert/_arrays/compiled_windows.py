@@ -167,7 +167,7 @@ def _two(values: Ints, fill: int) -> Ints:
     return (fill,) * (2 - len(values)) + tuple(values)
 
 
-_SHORT = 24  # windows of a row below which NumPy's calls over all rows are faster
+_SHORT = 6  # windows of a row below which NumPy's calls over all rows are faster
 
 
 def window_maxima(k: Kernels, x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
