@@ -117,7 +117,8 @@ def _time_works(options: argparse.Namespace, workers: dict[str, WorkerProcess], 
             for name, rounds in timing.rounds.items()
             for ratio in [timing.ratio(name)]
         ]
-        lacks = [f"{name}: {reason[:60]}" for name, reason in timing.lacks.items() if name in ("torch", "wengert")]
+        shown = options.libs if options.compiled else ("torch", "wengert")
+        lacks = [f"{name}: {reason[:60]}" for name, reason in timing.lacks.items() if name in shown]
         progress.line(f"{progress.done:3}/{progress.total} {work.name}: {', '.join(figures + lacks)}")
     return timings
 

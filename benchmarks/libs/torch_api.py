@@ -69,13 +69,16 @@ class _TorchApi(Models, Library):
         parameters = weights + biases
 
         def step() -> Any:
+            for (
+                parameter
+            ) in parameters:  # after the update, torch.compile of 2.13 would add up the gradients of all steps
+                parameter.grad = None
             hidden = (inputs @ weights[0] + biases[0]).tanh()
             loss = ((hidden @ weights[1] + biases[1] - targets) ** 2).mean()
             loss.backward()
             with no_grad():
                 for parameter in parameters:
                     parameter -= rate * parameter.grad
-                    parameter.grad = None
             return loss
 
         return Task(step)

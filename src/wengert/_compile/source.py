@@ -204,7 +204,8 @@ class NumpyProgram:
             self._name_numbers(op, given)
         out = op.outs[0] if op.outs else Ref(-1)
         if int(out) in self.plan.place:
-            given.append(self._buffer(out))
+            by_name = "out=" * (op.lowered in (np.maximum, np.minimum))  # they warn of a third argument
+            given.append(f"{by_name}{self._buffer(out)}")
         targets = ", ".join(f"v{int(o)}" for o in op.outs) + "," * (op.many and len(op.outs) == 1)
         call = (
             f"asarray({self._kept(op.lowered)}({', '.join(given)}))"

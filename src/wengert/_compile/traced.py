@@ -372,7 +372,7 @@ class Tracer:
         if id(t) in self.lifted:
             self.counts[id(t)] = self.counts.get(id(t), 0) + counted
         now, before = t._payload, in_memory(old)
-        if type(now) is not Traced or self.closed or view_of(t) is not None or not isinstance(before, np.ndarray):
+        if type(now) is not Traced or self.closed or not isinstance(before, np.ndarray):
             return
         if now.array.shape == before.shape and now.array.strides != before.strides and before.size:
             copy = InOrder(before)
@@ -406,6 +406,7 @@ class Tracer:
         p._payload = result
         self.replaced(p)
         if p._box is not None:
+            count_write(p)
             p._box.a = result
         return True
 
@@ -450,6 +451,8 @@ class Tracer:
                 entry.tensor._node = entry.node
             if entry.is_leaf:
                 entry.node.grad = entry.grad
+            if entry.box is not None and entry.box.cell is not None:
+                entry.box.cell.version = entry.version
         for generator, state in self.first_states.values():
             generator.set_state_array(np.frombuffer(state, np.uint8))
         self.close()

@@ -13,7 +13,7 @@ from .._base.registry import TENSORS
 from .node import view_of
 from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
-from .views import ALONE, referred_owner
+from .views import ALONE, count_write, referred_owner
 
 payload_replaced: list[Any] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
 
@@ -46,6 +46,8 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
     old, self._payload = self._payload, a
     if self._box is not None:
         if counted:
+            if getattr(a, "is_traced", False):  # a recorded call refuses what eager refuses
+                count_write(self)
             self._box = None  # saved values keep the old payload
         else:
             self._box.a = a
