@@ -287,7 +287,7 @@ class CustomOpDef:
                 dims = tuple(tree_unflatten(list(in_dims[:-1]), call.spec))
                 output, out_dims = op._vmap(info, dims, *tree_unflatten(flat, call.spec), **call.kwargs)
                 result = call.out(output)
-                listed = broadcast_to_and_flatten(out_dims, call.out_spec)
+                listed: Any = broadcast_to_and_flatten(out_dims, call.out_spec)
                 return result, tuple(listed) if isinstance(result, tuple) else listed[0]
 
         Step.__name__ = Step.__qualname__ = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"

@@ -185,7 +185,7 @@ def of_optimizer(info: Any, side: cases.Side) -> Any:
     lib.save(optimizer.state_dict(), file)
     file.seek(0)
     loaded = lib.load(file)
-    if not sparse:
+    if not sparse and not info.step_requires_closure:  # a search along lines multiplies what is rounded
         params = [lib.nn.Parameter(p.detach().float()) for p in params]
         optimizer = side.fn(params, **side.kwargs)
     for group in loaded["param_groups"]:  # as checkpoints of old versions are
