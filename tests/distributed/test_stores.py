@@ -42,7 +42,7 @@ def answers(store: Any, calls: list[str]) -> list[str]:
 
 def made(dist: Any, kind: str, folder: Path) -> Any:
     if kind == "tcp":
-        store = dist.TCPStore("127.0.0.1", 0, 1, True, timeout=SHORT)
+        store = dist.TCPStore("127.0.0.1", 0, 1, True)
     elif kind == "file":
         store = dist.FileStore(str(folder / dist.__name__), 1)
     else:

@@ -25,8 +25,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 GREETING = b"WENGERT1"
 LONGEST_LINE, LONGEST_KEY, LONGEST_VALUE = 8192, 1 << 16, 1 << 28
@@ -316,7 +314,9 @@ class Server:
                 raise Malformed
             write_message(connection, status, *answer)
 
-    def _patiently(self, connection: socket.socket | None, ask: Callable[[float], Any], seconds: float) -> Any:
+    def _patiently(
+        self, connection: socket.socket | None, ask: Callable[[float], list[bytes] | None], seconds: float
+    ) -> list[bytes] | None:
         """What ``ask(seconds)`` answers, ``None`` if it has none in time; a closed connection ends it."""
         end = time.monotonic() + seconds
         while (answer := ask(min(end - time.monotonic(), _SECONDS_TO_LOOK))) is None:
@@ -333,15 +333,15 @@ class Server:
                 table.set(key, value)
             return OK, []
         if code == GET:
-            found = self._patiently(connection, partial(table.get, a[1:]), float(a[0]))
+            found = self._patiently(connection, lambda seconds: table.get(a[1:], seconds), float(a[0]))
             return (TIMED_OUT, []) if found is None else (OK, found)
         if code == ADD:
             return OK, [b"%d" % table.add(a[0], int(a[1][:32]))]
         if code == COMPARE_SET:
             return OK, [table.compare_set(*a)]
         if code == WAIT:
-            come = self._patiently(connection, lambda seconds: table.wait(a[1:], seconds) or None, float(a[0]))
-            return (OK if come else TIMED_OUT), []
+            come = self._patiently(connection, lambda seconds: [] if table.wait(a[1:], seconds) else None, float(a[0]))
+            return (TIMED_OUT if come is None else OK), []
         if code == CHECK:
             return OK, [b"1" if all(k in table.values for k in a) else b"0"]
         if code == DELETE:

@@ -338,8 +338,14 @@ def _end(process: Any, owner: int) -> None:
     if os.getpid() == owner:  # a forked child has the object too
         with contextlib.suppress(OSError):
             process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             process.wait(0.05)
+        except subprocess.TimeoutExpired:  # MPICH still asks it, or the machine is busy
+            _ending.append(process)
+        _ending[:] = [p for p in _ending if p.poll() is None]
+
+
+_ending: list[Any] = []  # servers that are told to end, until they have
 
 
 _RECORD = struct.Struct("!BII")
