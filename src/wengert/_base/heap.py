@@ -47,26 +47,21 @@ def living() -> list[Any]:
         gc.freeze()
 
 
-_frozen: dict[type, tuple[_Mark, Collection[Any] | None]] = {}
-
-
-def frozen_of(kind: type, listed: list[Any]) -> Collection[Any] | None:
-    """The objects of a class that ``gc.freeze`` has hidden from ``listed``, which is ``gc.get_objects()``.
-
-    ``None``: the program has frozen nothing. They are found once for each freeze, by a second one, since the collector
-    does not tell of them otherwise.
-    """
-    mark, found = _frozen.get(kind, (None, None))
-    if mark is None or not _lists(listed, mark):
-        # not isinstance, which asks an object for its __class__
-        found = weakref.WeakSet(o for o in living() if issubclass(type(o), kind)) if is_frozen() else None
-        _frozen[kind] = _Mark(), found
-    return found
+_frozen: dict[type, tuple[_Mark, Collection[Any]]] = {}
 
 
 def living_of(kind: type) -> list[Any]:
-    """Every object of a class that can be referred to weakly and that the collector tracks."""
+    """Every object of a class that can be referred to weakly and that the collector tracks.
+
+    Those that the program has frozen are found once for each freeze, by a second one, since the collector does not tell
+    of them otherwise.
+    """
     listed = gc.get_objects()
-    found = {id(o): o for o in frozen_of(kind, listed) or ()}
+    mark, frozen = _frozen.get(kind, (None, ()))
+    if mark is None or not _lists(listed, mark):
+        # not isinstance, which asks an object for its __class__
+        frozen = weakref.WeakSet(o for o in living() if issubclass(type(o), kind)) if is_frozen() else ()
+        _frozen[kind] = _Mark(), frozen
+    found = {id(o): o for o in frozen}
     found.update((id(o), o) for o in listed if issubclass(type(o), kind))
     return list(found.values())

@@ -18,7 +18,7 @@ import numpy as np
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
-from .._base.heap import frozen_of
+from .._base.heap import living_of
 from .._base.modes import MODE, watching
 from .._base.tracing import TRACER
 from .._tape import engine
@@ -82,12 +82,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     tracer = Tracer(tick())
     finder = Finder(tracer)
     modes = _modes()
-    listed = gc.get_objects()
-    tracer.before.update((id(t), t) for t in frozen_of(Tensor, listed) or ())
-    for o in listed:
-        if issubclass(type(o), Tensor):  # not isinstance, which asks an object for its __class__
-            tracer.before[id(o)] = o
-    del listed
+    tracer.before.update((id(t), t) for t in living_of(Tensor))
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
