@@ -852,6 +852,8 @@ def test_small_powers_are_rounded_once(exponent: float) -> None:
 
 @pytest.mark.parametrize("dtype", [W.float32, W.float64, W.float16, W.bfloat16])
 def test_a_zero_remainder_has_the_sign_of_the_dividend(dtype: Any) -> None:
+    if dtype is W.bfloat16:
+        pytest.importorskip("ml_dtypes")
     x = W.tensor([-4.0, 4.0, 0.0, -0.0, -3.0], dtype=dtype)
     for r in (x % 2, x % -2, x.clone().remainder_(2), x % W.tensor(2.0, dtype=dtype)):
         assert W.signbit(r)[:4].tolist() == [True, False, False, True]

@@ -143,7 +143,7 @@ def matmul_graph(n: Any) -> Node | None:
     many = int(np.prod(lead, dtype=np.int64)) * rows
     left = viewed(n.fx, n.x, (many, k), n, 0.4)
     product = node_of(
-        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, params=()
+        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y
     )
     return _head(n, product, (many, *sy[1:]), (*lead, rows, *sy[1:]))
 
@@ -168,7 +168,7 @@ def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
             edge = node_of("expand", n, step + 0.2, fx=edge, params=(size,), shape=shape)
         edges.append(viewed(edge, wide, flat, n, step))
         kept.append(reshaped(wide, flat))
-    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], params=())
+    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1])
     return _head(n, product, (many, sx[-2], sy[-1]), (*batch, sx[-2], sy[-1]))
 
 
@@ -184,7 +184,7 @@ def row_graph(n: Any) -> Node | None:
     if sx is None or sy is None:
         return None
     row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, params=(0,), shape=sx)
-    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, params=())
+    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y)
     let_go(n)
     return named(node_of("squeeze_dim", n, 0, fx=product, params=(0,), shape=(1, *sy[1:])), "SqueezeBackward4")
 

@@ -14,7 +14,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -202,22 +202,24 @@ class _Recalling(_Watching):
         return recalled(info, args, arrays)
 
 
+@cache
+def _recalling(info: Operator) -> Operator:
+    """An operator whose recording function takes the arrays that were computed before."""
+    twin = copy.copy(info)
+    given = lambda *_: _arrays.get()
+    names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
+    twin.__dict__["core"] = variant(info.core, **names)
+    return twin
+
+
 def recalled(info: Operator, args: tuple[Any, ...], arrays: Any) -> Any:
     """The result of an operator, with its node, if the array library's function returned ``arrays``.
 
     An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn``
     (``_kinds.elementwise``).
     """
-
-    twin = info.__dict__.get("recalling")
-    if twin is None:  # one for all calls: its function and the names in it are a cycle
-        twin = copy.copy(info)
-        given = lambda *_: _arrays.get()
-        names = {"table": defaultdict(lambda: given), "raw": given, "fn": given, "LARGE": math.inf}
-        twin.__dict__["core"] = variant(info.core, **names)
-        info.__dict__["recalling"] = twin
     try:
         _arrays.set(arrays)
-        return _in_mode(twin, args)
+        return _in_mode(_recalling(info), args)
     finally:
         _arrays.set(None)
