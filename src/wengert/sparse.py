@@ -156,7 +156,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
 
 
 def _layout_name(layout: Any) -> str:
-    from ._payloads.compressed import layout_name
+    from ._payloads.compressed_errors import layout_name
 
     return layout_name(layout)
 

@@ -192,6 +192,11 @@ def test_circles_of_imports_are_small_and_inside_one_room() -> None:
     assert [circle for circle in found if len({name.split(".")[1] for name in circle}) > 1] == []
 
 
+def test_no_module_has_more_than_600_lines() -> None:
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert {name: n for name, n in lengths.items() if n > 600} == {}
+
+
 def test_hooks_are_those_that_are_listed_and_each_is_set() -> None:
     """What a lower room needs of a higher one goes through a hook (`_base.hooks`), and there are few."""
     section = TEXT.partition("### Hooks between rooms")[2].partition("\n### ")[0]

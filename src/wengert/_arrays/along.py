@@ -19,8 +19,9 @@ from .._base.registry import plain
 from . import intp
 from .accumulate import add_rows
 from .compiled import FEWEST, with_kernel
+from .cuts import cut_parts
 from .library import COLONS, in_lib
-from .threads import cut_parts, parallel_map, single_threaded
+from .threads import parallel_map, single_threaded
 
 _BLOCK = 1 << 15  # elements of a block
 FEW = 1 << 10  # elements up to which blocks gain nothing

@@ -14,20 +14,11 @@ from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .._base.registry import plain
 from .blas import UNSHARED
 from .compiled import LEAST, kernels, with_kernel
+from .cuts import cut_parts
 from .fused import MANY, Placeholder, fused_body_of
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
-from .threads import (
-    LARGE,
-    cut_parts,
-    elementwise,
-    over_blocks,
-    parallel_map,
-    parallel_slices,
-    reduce_all,
-    rows,
-    single_threaded,
-)
+from .threads import LARGE, elementwise, over_blocks, parallel_map, parallel_slices, reduce_all, rows, single_threaded
 
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 

@@ -49,6 +49,7 @@ import numpy as np
 
 from . import compiled
 from .compiled import LEAST, kernels
+from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
 from .fused import FusedBody, cost_of, fused_body_of
 
 LARGE = 1 << 18  # elements from which blocks pay
@@ -420,18 +421,18 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     full = [np.broadcast_to(a, shape) for a in operands]
     if not least <= full[0].size < _ENORMOUS:
         return None
-    strides = [_strides(a) for a in full]
+    strides = [strides_of(a) for a in full]
     identity = tuple(range(len(shape)))
     order = identity
-    if not all(_descending(s, order) for s in strides):
+    if not all(descending(s, order) for s in strides):
         k = max(range(len(full)), key=lambda k: sum(map(bool, strides[k])))
         order = tuple(sorted(identity, key=lambda axis: -strides[k][axis]))
         lead = operands[k]
         if lead.shape != shape or not all(s or n == 1 for s, n in zip(strides[k], shape, strict=True)):
             return None
-        if not all(_descending(s, order) for s in strides):
+        if not all(descending(s, order) for s in strides):
             return None
-    merged = _merged([shape[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
+    merged = merged_shape([shape[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
     cut = iter([a.transpose(order).reshape(merged) for a in full])
     views = [(next(cut), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
     return _Layout(views, shape, None if order == identity else lead, order)
@@ -446,14 +447,6 @@ def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
     pieces = -(-n // (block * threads)) * threads
     step = math.ceil(n / (pieces + (_SMALL * threads if threads > 1 else 0)) / 64) * 64
     return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
-
-
-def _evenly(start: int, stop: int, block: int) -> list[slice]:
-    """Equal slices of at least ``block`` elements, cut between whole vectors."""
-    n = stop - start
-    pieces = n // block
-    step = math.ceil(n / pieces / 64) * 64 if pieces > 1 else max(n, 1)
-    return [slice(i, min(i + step, stop)) for i in range(start, stop, step)]
 
 
 def multiply_into(x: Any, y: Any) -> Any:
@@ -479,7 +472,7 @@ def parallel_slices(
     parts, size = _free_parts(n, itemsize, work, passes, width)
 
     def share(part: tuple[slice]) -> None:
-        for block in _evenly(part[0].start, part[0].stop, size):
+        for block in evenly(part[0].start, part[0].stop, size):
             fn(block)
 
     parallel_map(share, parts, work)
@@ -495,58 +488,6 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
     if call < _CALL * _pool.trip or single_threaded(work):
         return [(slice(0, n),)], _CACHED // itemsize
     return _shares(n, _BLOCK // itemsize, work), held
-
-
-def _strides(a: Any) -> list[int]:
-    """The strides, with 0 for dimensions of size one, in which no step is made."""
-    return [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
-
-
-def _descending(strides: list[int], order: tuple[int, ...]) -> bool:
-    """Whether an array's axes, taken in an order, lie in memory in that order; repeated ones (stride 0) always do."""
-    last = None
-    for axis in order:
-        s = strides[axis]
-        if s:
-            if s < 0 or (last is not None and s > last):
-                return False
-            last = s
-    return True
-
-
-def _merged(sizes: list[int], strides: list[list[int]]) -> tuple[int, ...]:
-    """The shape in which neighbouring axes are merged if all operands allow it."""
-    shape: list[int] = []
-    inner = None  # the axis that comes after
-    for axis in reversed(range(len(sizes))):
-        n = sizes[axis]
-        if n == 1:
-            continue
-        if inner is not None and all(s[axis] == s[inner] * sizes[inner] for s in strides):
-            shape[-1] *= n
-        else:
-            shape.append(n)
-        inner = axis
-    return tuple(reversed(shape))
-
-
-def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
-    """Indices that cut a shape into parts of at most ``block`` elements (or one row): numbers, then one slice."""
-    inner = 1
-    axis = len(shape) - 1
-    while axis and inner * shape[axis] <= block:
-        inner *= shape[axis]
-        axis -= 1
-    length = shape[axis]
-    pieces = -(-length * inner // block)
-    pieces += pieces & 1  # an even number gives two threads equal work
-    step = max(-(-length // max(pieces, 1)), 1)
-    if inner == 1:
-        step = -(-step // 64) * 64  # whole vectors
-    slices = [slice(i, min(i + step, length)) for i in range(0, length, step)]
-    if not axis:
-        return [(s,) for s in slices]
-    return [(*index, s) for index in np.ndindex(*shape[:axis]) for s in slices]
 
 
 # ---- rows and reductions

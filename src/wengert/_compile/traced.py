@@ -26,10 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import INTERNAL
 from .._base.places import span
-from .._base.registry import ARRAYS, REGISTRY, TRANSFORMED, XP, Operator
+from .._base.registry import REGISTRY, TRANSFORMED, XP, Operator
 from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
@@ -37,10 +36,10 @@ from .._tape.replaced import _replace_views
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
 from ..optim._elementwise import number
+from .lowering import PLAIN, lowered, run_core
 from .tape import CHECK, DRAW, OPTIMIZER_STEP, ORDER, Constant, Input, Op, Ref, Tape
 
 TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
-_ARRAYS = (np.ndarray, np.generic)
 
 
 class Traced(Transformed):
@@ -133,57 +132,11 @@ class Traced(Transformed):
 XP[Traced] = TRANSFORMED
 
 
-def run_core(info: Operator, arrays: list[Any], p: tuple[Any, ...]) -> Any:
-    """An operator's result on arrays: with its own promotion, treatment of integers and errors, unrecorded."""
-    lifted = [wrap(a) if isinstance(a, _ARRAYS) else a for a in arrays]
-    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
-    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
-
-
 def _plain(p: Any) -> Any:
     """Parameters without traced values."""
     if type(p) in (tuple, list):
         return type(p)(map(_plain, p))
     return p.array if type(p) is Traced else p
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two results are one to the bit, in dtype and in order in memory."""
-    if type(a) in (tuple, list) or type(b) in (tuple, list):
-        return type(a) in (tuple, list) and type(b) in (tuple, list) and len(a) == len(b) and all(map(_same, a, b))
-    if not isinstance(a, _ARRAYS) or not isinstance(b, _ARRAYS):
-        return False
-    if a.dtype != b.dtype or a.shape != b.shape or a.strides != b.strides:
-        return False
-    return a is b or np.asarray(a).tobytes() == np.asarray(b).tobytes()
-
-
-def lowered(info: Operator, arrays: list[Any], p: tuple[Any, ...], out: Any) -> Any:
-    """The array function of NOTE [ Lowering ]."""
-    flat = arrays
-    plain = all(isinstance(a, _ARRAYS) or a is None or type(a) in PYTHON_NUMBERS for a in flat)
-    kinds = "iuV" if info.kind in ("unary", "binary") else "V"
-    if plain and not any(isinstance(a, _ARRAYS) and a.dtype.kind in kinds for a in flat):
-        try:
-            raw = getattr(ARRAYS, info.name)
-            with np.errstate(all="ignore"):
-                again = raw(*arrays, *p) if info.arity >= 0 else raw(list(arrays), *p)
-            if _same(out, again):
-                return raw
-        except Exception:  # noqa: BLE001  whatever it cannot do, the operator itself can
-            pass
-    return _core(info)
-
-
-def _core(info: Operator) -> Any:
-    """The operator itself, unrecorded, as a function of arrays."""
-    count = info.arity
-
-    def core(*args: Any) -> Any:
-        return run_core(info, list(args[:count]), args[count:]) if count >= 0 else run_core(info, args[0], args[1:])
-
-    core.__name__ = f"{info.name.strip('_')}_"
-    return core
 
 
 class Lifted:
@@ -267,7 +220,7 @@ class Tracer:
 
     def captured(self, t: Tensor) -> Tensor:
         """A tensor with a plain array, made traced for one operator."""
-        if type(t._payload) is Traced or not isinstance(t._payload, _ARRAYS):
+        if type(t._payload) is Traced or not isinstance(t._payload, PLAIN):
             return t
         if id(t) in self.before and id(t) not in self.lifted:
             self.stop("a tensor is used that was found by no name")
@@ -280,7 +233,7 @@ class Tracer:
         """A cotangent that the program gives, made traced: the formulas compute with it and with saved values."""
         if isinstance(g, Parts):
             return Parts({k: self.cotangent(part) for k, part in g.parts.items()})
-        if self.closed or not isinstance(g, _ARRAYS):
+        if self.closed or not isinstance(g, PLAIN):
             return g
         if any(t._payload is g and id(t) not in self.lifted for t in self.before.values()):
             self.stop("a tensor is used that was found by no name")
@@ -299,7 +252,7 @@ class Tracer:
     def _operand(self, a: Any) -> Any:
         if type(a) is Traced:
             return a.ref if a.tracer is self else self._constant(a.array)
-        return self._constant(a) if isinstance(a, _ARRAYS) else a
+        return self._constant(a) if isinstance(a, PLAIN) else a
 
     def _parameter(self, p: Any) -> Any:
         if type(p) in (tuple, list):

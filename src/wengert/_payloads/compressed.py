@@ -24,24 +24,17 @@ from .._arrays import intp
 from .._arrays.library import BY_DTYPE
 from .._arrays.scipy_functions import from_scipy
 from .._base.aten_names import aten_name
-from .._base.constants import layout as Layout
-from .._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
+from .._base.constants import sparse_csc, sparse_csr
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
+from .compressed_errors import OVERLOADS, absent, layout_name, letters, no_loop
 from .compressed_indices import check, coordinates, places, sizes
-from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, missing, own_dtypes, public_name
+from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, own_dtypes, public_name
 from .transforms import VALUE_DTYPES, plain_dtype
 
 COMPRESSED_DEPTH = -1  # a depth that no transform has: these dtypes belong to compressed payloads only
-LAYOUTS = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
-
-
-def layout_name(a: Any) -> str:
-    """``"SparseCsr"``: a payload's layout, or a layout, as PyTorch's errors name it."""
-    layout = a if isinstance(a, Layout) else getattr(a, "layout", strided)
-    return LAYOUTS.get(layout) or "Sparse" + layout.name.removeprefix("torch.sparse_").capitalize()
 
 
 class _Flags(NO_ROWS):
@@ -86,7 +79,7 @@ class Compressed:
     def become(self, other: Any) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
         if getattr(other, "layout", None) is not self.layout:
-            raise RuntimeError(f"Expected result Tensor to be of format {_letters(self)}")
+            raise RuntimeError(f"Expected result Tensor to be of format {letters(self)}")
         if other.ends is self.ends and other.minor is self.minor:
             np.copyto(self.values, other.values, casting="unsafe")
         else:
@@ -95,7 +88,7 @@ class Compressed:
 
     def written_into(self, a: Any) -> None:
         """Raise: a compressed array is not written into a dense one."""
-        raise RuntimeError(f"Expected result Tensor to be of format {_letters(self)}")
+        raise RuntimeError(f"Expected result Tensor to be of format {letters(self)}")
 
     def to_dense(self) -> Any:
         """The dense array."""
@@ -167,7 +160,7 @@ class Compressed:
     def without(self, what: str = "strides") -> RuntimeError:
         """PyTorch's error of views and of what asks for the order of elements in memory."""
         return noted(
-            RuntimeError(f"Sparse {_letters(self)} tensors do not have {what}"),
+            RuntimeError(f"Sparse {letters(self)} tensors do not have {what}"),
             "What to do: tensor.to_dense() gives a tensor that every operator takes.",
         )
 
@@ -197,49 +190,6 @@ class Compressed:
         return mix(*args)
 
 
-# ---- refusals
-def _letters(x: Compressed) -> str:
-    return layout_name(x)[-3:].upper()
-
-
-def no_loop(x: Compressed) -> RuntimeError:
-    """PyTorch's error of the elementwise operators that compressed tensors do not have."""
-    return noted(
-        RuntimeError(f"unsupported tensor layout: {layout_name(x)}"),
-        "Why: the operator does not keep zeros, or has no form for this layout in PyTorch either.",
-        "What to do: tensor.to_dense() gives a tensor that every operator takes; tensor.values() are the elements.",
-    )
-
-
-def absent(operator: str) -> NotImplementedError:
-    """PyTorch's error for an operator that compressed tensors do not support."""
-    return missing(operator, "SparseCsrCPU")
-
-
-def no_blocks(layout: Any) -> NotImplementedError:
-    """The error for layouts of blocks."""
-    return noted(
-        NotImplementedError(f"there are no tensors of layout {layout} here"),
-        "Why: block layouts are a format of kernels for accelerators; torch.sparse_csr holds the same elements.",
-        "What to do: use layout=torch.sparse_csr, or scipy.sparse.bsr_array.",
-    )
-
-
-_OVERLOADS = {  # the kernels that PyTorch's dispatcher looks for, where they have a name of their own
-    **dict.fromkeys(("mean", "norm", "amax", "amin", "argmax", "argmin", "cumsum", "tril", "triu", "bmm"), ".out"),
-    **dict.fromkeys(("baddbmm", "cumprod", "gather", "nan_to_num"), ".out"),
-    "softmax": "_softmax.out",
-    "log_softmax": "_log_softmax.out",
-    "linalg_vector_norm": "norm.out",
-    "any": ".all_out",
-    "all": ".all_out",
-    "count_nonzero": ".dim_IntList",
-    "std": ".correction",
-    "topk": ".values",
-    "var": ".correction",
-}
-
-
 def _refusal(x: Any, name: str) -> Exception:
     info = REGISTRY.get(name)
     if isinstance(x, Compressed) and info is not None:
@@ -249,7 +199,7 @@ def _refusal(x: Any, name: str) -> Exception:
             return x.without()
         name = aten_name(info)
     name = name.strip("_")
-    overload = _OVERLOADS.get(name, "")
+    overload = OVERLOADS.get(name, "")
     return absent("as_strided" if name == "permute" else name + overload if overload[:1] in ("", ".") else overload)
 
 

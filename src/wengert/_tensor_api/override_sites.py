@@ -40,10 +40,10 @@ from .._base.torch_function import (
     subclassed,
 )
 from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
-from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
+from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
 from .torch_function import ask, of_another_library, overrides, overriding
 
@@ -102,7 +102,7 @@ class Site:
         self.guarded: Any = None
         self.checked: Any = None
         self.primitive = primitive  # whether it finds overriding arguments itself
-        self.written = _written(function)  # with named parameters
+        self.written = written(function)  # with named parameters
 
     @property
     def named(self) -> types.CodeType:
@@ -114,7 +114,7 @@ class Site:
     @functools.cached_property
     def unchanged(self) -> Any:
         """The function behind the guard and the check."""
-        return _copy_of(self.function, self.plain)
+        return copy_of(self.function, self.plain)
 
     @property
     def func(self) -> Any:
@@ -226,52 +226,10 @@ class Site:
             if not self.operator and isinstance(error, Exception):
                 self.refuse(self.function, args, kwargs, error)
             return None
-        args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
+        args, kwargs = user_arguments(
+            self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs
+        )
         return lambda: self.ask(found, args, kwargs)
-
-
-def _inner(fn: Any) -> Any:
-    """The function inside a decorator, or the fallback of a template's fast path; ``None`` for a plain function."""
-    if hasattr(fn, "__wrapped__"):
-        return fn.__wrapped__
-    if "otherwise" in fn.__code__.co_freevars:
-        return fn.__closure__[fn.__code__.co_freevars.index("otherwise")].cell_contents
-    return None
-
-
-def _written(fn: Any) -> Any:
-    """The function with named parameters: inside decorators, or behind a template's fast path."""
-    while (inner := _inner(fn)) is not None:
-        fn = inner
-    return fn
-
-
-def _copy_of(fn: Any, code: types.CodeType, closure: Any = None) -> Any:
-    if first_call_of(fn):
-        return variant(fn)
-    copy = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure or fn.__closure__)
-    copy.__kwdefaults__ = fn.__kwdefaults__
-    copy.__qualname__, copy.__module__ = fn.__qualname__, fn.__module__  # for errors
-    copy.__doc__, copy.__annotations__ = fn.__doc__, fn.__annotations__
-    copy.__dict__.update(fn.__dict__)
-    return copy
-
-
-def _given(
-    function: Any, code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of the user's call, as far as can be known: without trailing defaults."""
-    count = code.co_argcount
-    if not code.co_flags & STAR:  # keyword-only parameters that a template passes by position
-        kwargs = {**dict(zip(code.co_varnames[count:], args[count:], strict=False)), **kwargs}
-        args = args[:count]
-    if len(args) == count:
-        for value in reversed(function.__defaults__ or ()):
-            if not args or args[-1] is not value:
-                break
-            args = args[:-1]
-    usual = function.__kwdefaults__ or {}
-    return args, {k: v for k, v in kwargs.items() if k not in usual or v is not usual[k]}
 
 
 SITES: dict[int, Site] = {}  # by the id of the function
@@ -347,29 +305,11 @@ def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str
     for name, fn in members.items():
         if isinstance(fn, types.FunctionType) and id(fn) in shared:
             if id(fn) not in copies:
-                copies[id(fn)] = _copy_throughout(fn)
+                copies[id(fn)] = copy_throughout(fn)
             own[name] = PUBLIC["Tensor"][name] = copies[id(fn)]
             if Tensor.__dict__.get(name) is fn:
                 setattr(Tensor, name, copies[id(fn)])
     return own
-
-
-def _copy_throughout(fn: Any) -> Any:
-    """A copy of a function and of the functions inside its decorators."""
-    inner, cells = _inner(fn), None
-    if inner is not None:
-        inner_copy = _copy_throughout(inner)
-    if first_call_of(fn):
-        copy = functools.update_wrapper(variant(fn, otherwise=inner_copy) if inner is not None else variant(fn), fn)
-    else:
-        if inner is not None:
-            cells = tuple([types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__])
-        copy = _copy_of(fn, fn.__code__, cells)
-    if hasattr(fn, "__wrapped__"):
-        copy.__wrapped__ = inner_copy
-    else:  # a plain function, or the fallback of a template, which has other parameters
-        vars(copy).pop("__wrapped__", None)
-    return copy
 
 
 TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # even if annotated "Any"

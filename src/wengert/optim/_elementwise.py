@@ -24,7 +24,8 @@ import numpy as np
 import wengert as torch
 
 from .._arrays.compiled import LEAST, kernels
-from .._arrays.threads import cut_parts, parallel_slices
+from .._arrays.cuts import cut_parts
+from .._arrays.threads import parallel_slices
 from .._base.errors import program_frame
 from .._base.tracing import TRACER
 from .._tape.node import AccumulateGrad

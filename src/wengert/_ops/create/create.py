@@ -362,7 +362,8 @@ def empty(*size: Any, **kwargs: Any) -> Tensor:
 
 def empty_sparse(shape: tuple[int, ...], np_dtype: Any, layout: Any) -> Any:
     """A payload in a sparse layout that stores nothing."""
-    from ..._payloads.compressed import empty, no_blocks
+    from ..._payloads.compressed import empty
+    from ..._payloads.compressed_errors import no_blocks
     from ..._payloads.sparse import Sparse
 
     if layout is dtypes.sparse_coo:

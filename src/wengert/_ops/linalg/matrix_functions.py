@@ -28,6 +28,7 @@ from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from ..reduce.norms import vector_norm
 from .decompositions import threshold
+from .lu import lu_factor
 from .matmul import dtype_name, matmul
 from .public import (
     adjoint,
@@ -36,7 +37,6 @@ from .public import (
     floating,
     inv,
     inv_ex,
-    lu_factor,
     matrix_shape,
     no_half,
     same_batch,

@@ -13,17 +13,15 @@ from ..._arrays.linalg import lu_of, minor_of
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.laid_out import laid_out, lay
-from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
+from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
-from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
-from .decompositions import unpack_lu
-from .matmul import dtype_name, matmul, same_dtype
+from .matmul import dtype_name, same_dtype
 
 publish(LinAlgError, "linalg.LinAlgError")
 
@@ -588,140 +586,3 @@ def old_qr(input: Tensor, some: bool = True) -> Any:
             [0.0000, 0.4000]])
     """
     return OldQr(qr(input, "reduced" if some else "complete"))
-
-
-# ---- LU
-def _lu_input(A: Any, name: str) -> None:
-    if A._payload.ndim < 2:
-        raise RuntimeError(
-            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._payload.shape)} instead"
-        )
-    if A._payload.size:
-        _kernel_floats("lu_cpu", A)
-
-
-@public("linalg.lu_factor")
-@with_out(EXACT)
-def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1).
-
-    >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]])).pivots
-    tensor([2, 2], dtype=torch.int32)
-    """
-    _lu_input(A, "torch.lu_factor")
-    return LuFactor(_halved(TENSORS.lu_compact, A, bool(pivot)))
-
-
-@public("linalg.lu_factor_ex")
-@with_out(EXACT)
-def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot.
-
-    >>> torch.linalg.lu_factor_ex(torch.tensor([[1., 2.], [2., 1.]])).info
-    tensor(0, dtype=torch.int32)
-    """
-    LU, pivots = lu_factor(A, pivot=pivot)
-    if on_meta(A):
-        return LuFactorEx((LU, pivots, _info(A)))
-    lu, tags = opened(LU.detach()._payload)
-    zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
-    info = (
-        np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)
-        if zero.shape[-1]
-        else np.zeros(lu.shape[:-2], np.int32)
-    )
-    return LuFactorEx((LU, pivots, placed_beside(A, closed(np.asarray(info), tags))))
-
-
-@public("torch.lu Tensor.lu")
-@with_out(ANY)
-def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """Deprecated in PyTorch: see ``linalg.lu_factor``.
-
-    >>> torch.lu(torch.tensor([[1., 2.], [2., 1.]]))
-    (tensor([[2.0000, 1.0000],
-            [0.5000, 1.5000]]), tensor([2, 2], dtype=torch.int32))
-    """
-    LU, pivots, info = lu_factor_ex(A, pivot=pivot)
-    return (LU, pivots, info) if get_infos else (LU, pivots)
-
-
-def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
-    return cast(TENSORS.permutation_of(pivots.detach(), m), dtype)
-
-
-@public("torch.lu_unpack")
-@with_out(EXACT)
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L and U from the results of ``lu_factor``; a factor that is not wanted is empty.
-
-    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
-    >>> torch.lu_unpack(LU, pivots).P
-    tensor([[0., 1.],
-            [1., 0.]])
-    """
-    if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
-        raise RuntimeError(
-            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
-            "function is intended to be used with the output produced by torch.linalg.lu_factor"
-        )
-    dtype = logical_dtype(LU_data)
-    empty = wrap(np.zeros(0, dtype))
-    P = _permutation(LU_pivots, LU_data._payload.shape[-2], dtype) if unpack_pivots else empty
-    L, U = unpack_lu(TENSORS, LU_data) if unpack_data else (empty, empty)
-    return LuUnpack((P, L, U))
-
-
-@public("linalg.lu")
-@with_out(EXACT)
-def lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one.
-
-    >>> torch.linalg.lu(torch.tensor([[1., 2.], [2., 1.]])).U
-    tensor([[2.0000, 1.0000],
-            [0.0000, 1.5000]])
-    """
-    _lu_input(A, "linalg.lu")
-    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
-    dtype = logical_dtype(A)
-    L, U = (cast(factor, dtype) for factor in unpack_lu(TENSORS, LU))
-    P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
-    return Lu((P, L, U))
-
-
-_adjoint = adjoint  # the name is lu_solve's parameter
-
-
-@public("linalg.lu_solve")
-@with_out(EXACT)
-@laid_out(in_columns)
-def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A.
-
-    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
-    >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[3.], [3.]]))
-    tensor([[1.],
-            [1.]])
-    """
-    if not left:
-        return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
-    LU, B = same_batch(LU, B)
-    P = _permutation(pivots, LU._payload.shape[-1], logical_dtype(LU))
-    if adjoint:
-        W = TENSORS.triangular_solve_left(_adjoint(LU), B, False, False)
-        return matmul(P, TENSORS.triangular_solve_left(_adjoint(LU), W, True, True))
-    W = TENSORS.triangular_solve_left(LU, matmul(P.mT, B), False, True)
-    return TENSORS.triangular_solve_left(LU, W, True, False)
-
-
-@public("torch.lu_solve Tensor.lu_solve")
-@with_out(EXACT)
-def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.lu_solve``.
-
-    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
-    >>> torch.lu_solve(torch.tensor([[3.], [3.]]), LU, pivots)
-    tensor([[1.],
-            [1.]])
-    """
-    return lu_solve(LU_data, LU_pivots, b)

@@ -17,18 +17,8 @@ from ..._base.dtypes import BY_NUMPY, type_name
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import noted
 from ..._base.registry import WITH_COMPRESSED, public, publish
-from ..._payloads.compressed import (
-    COMPRESSED,
-    Compressed,
-    in_layout,
-    layout_name,
-    masked,
-    no_blocks,
-    product,
-    sampled,
-    to_coo,
-    unequal,
-)
+from ..._payloads.compressed import COMPRESSED, Compressed, in_layout, masked, product, sampled, to_coo, unequal
+from ..._payloads.compressed_errors import layout_name, no_blocks
 from ..._payloads.compressed_indices import check, coordinates
 from ..._payloads.sparse import missing
 from ..._tape.error_text import expect_tensor

@@ -23,7 +23,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
-from ..indexing.index_ops import _renorm
+from ..indexing.embedding import _renorm
 from ..linalg.addmm import addmv
 from ..linalg.matrix_functions import matrix_norm
 from ..nn.batch_norm import batch_norm

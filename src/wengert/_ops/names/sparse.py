@@ -80,7 +80,7 @@ def is_compressed(t: Tensor) -> bool:
 
 def _sparse_of(t: Any, name: str) -> Any:
     if not is_sparse(expect_tensor(name, "input", 1, t)):
-        from ..._payloads.compressed import absent, layout_name
+        from ..._payloads.compressed_errors import absent, layout_name
 
         if is_compressed(t) and name.startswith("_"):
             raise absent(name)

@@ -20,7 +20,7 @@ from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
-from ..indexing.index_ops import _renorm, floats_for_norm, torch_embedding
+from ..indexing.embedding import _renorm, floats_for_norm, torch_embedding
 from ..indexing.scatter import known_values
 from ..shape.views_primitive import payload
 

@@ -14,9 +14,8 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.library import COLONS
 from ..._arrays.memory import bytes_around, restrided
-from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.modes import slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
+from ..._base.registry import ARRAYS, REGISTRY, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
@@ -24,9 +23,8 @@ from ..._kinds.slow_path import no_complex_grad
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Batched, Transformed
 from ..._tape.fast_results import view_result
-from ..._tape.node import Box, version_of
 from ..._tape.promotion import cast, logical_dtype
-from ..._tape.tensor import Tensor, alias_payload, wrap
+from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.view_chain import replay, with_node_name
 from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, one_int, payload
@@ -553,50 +551,3 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
     p = strided_params(input, size, stride, storage_offset, "as_strided_scatter")
     chain = (("as_strided_view", p),)
     return _scatter_into(input, src, chain, "as_strided_scatter", "AsStridedScatterBackward0")
-
-
-def view_dtype(self: Tensor, dtype: Any) -> Tensor:
-    """A view of the same bytes as another dtype; it has no history."""
-    dtype = as_dtype(dtype, "view")
-    a = alias_payload(self)
-    new = dtype.np
-    if new is a.dtype:
-        return TENSORS.alias(self)
-    r = a
-    if new.itemsize != a.itemsize:
-        names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
-        if not a.ndim:
-            raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
-        if self.stride(-1) != 1 and a.size:
-            raise RuntimeError(
-                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {self.stride(-1)}"
-            )
-        ratio = new.itemsize // a.itemsize
-        if ratio > 1:
-            before = a.offset if isinstance(a, Meta) else bytes_around(a)[0]
-            if before % new.itemsize:
-                raise RuntimeError(
-                    f"self.storage_offset() must be divisible by {ratio} to view {names} (different element sizes), "
-                    f"but got {before // a.itemsize}"
-                )
-            if a.shape[-1] % ratio:
-                raise RuntimeError(
-                    f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got "
-                    f"{a.shape[-1]}"
-                )
-            for i, s in enumerate(a.strides[:-1]):
-                if s % new.itemsize:
-                    raise RuntimeError(
-                        f"self.stride({i}) must be divisible by {ratio} to view {names} (different element sizes), but "
-                        f"got {s // a.itemsize}"
-                    )
-    return same_memory(self, r.view(new))
-
-
-def same_memory(self: Tensor, a: Any) -> Tensor:
-    """A tensor without history on the array ``a`` in self's memory; it shares the version counter."""
-    t = wrap(a)
-    box = t._box = Box()
-    box.a = a
-    box.cell = version_of(self)
-    return t

@@ -124,7 +124,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     elif size is not None:
         shape = ints((size,), "view")
     elif dtype is not None or (len(shape) == 1 and _names_dtype(shape[0])):
-        from .strided import view_dtype
+        from .view_dtype import view_dtype
 
         return view_dtype(self, dtype or shape[0])
     else:

@@ -1,0 +1,60 @@
+"""What compressed sparse tensors refuse, in PyTorch's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.constants import layout as Layout
+from .._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
+from .._base.errors import noted
+from .sparse import missing
+
+LAYOUTS = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
+
+
+def layout_name(a: Any) -> str:
+    """``"SparseCsr"``: a payload's layout, or a layout, as PyTorch's errors name it."""
+    layout = a if isinstance(a, Layout) else getattr(a, "layout", strided)
+    return LAYOUTS.get(layout) or "Sparse" + layout.name.removeprefix("torch.sparse_").capitalize()
+
+
+def letters(x: Any) -> str:
+    return layout_name(x)[-3:].upper()
+
+
+def no_loop(x: Any) -> RuntimeError:
+    """PyTorch's error of the elementwise operators that compressed tensors do not have."""
+    return noted(
+        RuntimeError(f"unsupported tensor layout: {layout_name(x)}"),
+        "Why: the operator does not keep zeros, or has no form for this layout in PyTorch either.",
+        "What to do: tensor.to_dense() gives a tensor that every operator takes; tensor.values() are the elements.",
+    )
+
+
+def absent(operator: str) -> NotImplementedError:
+    """PyTorch's error for an operator that compressed tensors do not support."""
+    return missing(operator, "SparseCsrCPU")
+
+
+def no_blocks(layout: Any) -> NotImplementedError:
+    """The error for layouts of blocks."""
+    return noted(
+        NotImplementedError(f"there are no tensors of layout {layout} here"),
+        "Why: block layouts are a format of kernels for accelerators; torch.sparse_csr holds the same elements.",
+        "What to do: use layout=torch.sparse_csr, or scipy.sparse.bsr_array.",
+    )
+
+
+OVERLOADS = {  # the kernels that PyTorch's dispatcher looks for, where they have a name of their own
+    **dict.fromkeys(("mean", "norm", "amax", "amin", "argmax", "argmin", "cumsum", "tril", "triu", "bmm"), ".out"),
+    **dict.fromkeys(("baddbmm", "cumprod", "gather", "nan_to_num"), ".out"),
+    "softmax": "_softmax.out",
+    "log_softmax": "_log_softmax.out",
+    "linalg_vector_norm": "norm.out",
+    "any": ".all_out",
+    "all": ".all_out",
+    "count_nonzero": ".dim_IntList",
+    "std": ".correction",
+    "topk": ".values",
+    "var": ".correction",
+}
