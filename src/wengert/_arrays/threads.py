@@ -42,8 +42,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +50,9 @@ from . import compiled
 from .compiled import LEAST, kernels
 from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
 from .fused import FusedBody, cost_of, fused_body_of
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
@@ -87,6 +89,12 @@ _SMALL = 0.1  # size of the additional small part, relative to the others
 _CALL = 0.3  # trips that a NumPy call must take at least: with shorter calls, threads mostly wait for each other
 
 
+def _new_queue() -> SimpleQueue[Any]:
+    from queue import SimpleQueue  # not imported before there is work for threads
+
+    return SimpleQueue()
+
+
 class _Pool:
     """Threads that wait for jobs. They are started when first needed, and again after a fork."""
 
@@ -97,7 +105,7 @@ class _Pool:
         self.refused = False  # no thread can be started here
         self.trip = _LEAST_TRIP  # microseconds: NOTE [ What a thread costs ]
         self.lock = threading.Lock()
-        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+        self.jobs: Any = None
 
     def helpers(self, parts: int, work: float = math.inf) -> int:
         """The number of threads besides the caller that can work on so many parts and are worth their cost."""
@@ -112,6 +120,7 @@ class _Pool:
 
     def _start(self, n: int) -> None:
         with self.lock:
+            self.jobs = self.jobs or _new_queue()
             while self.started < n:
                 name = f"wengert-{self.started + 1}"
                 try:
@@ -147,7 +156,7 @@ class _Job:
         self.todo = deque(range(len(parts)))
         self.results: list[Any] = [None] * len(parts)
         self.errors: list[tuple[int, BaseException]] = []
-        self.finished: SimpleQueue[int] = SimpleQueue()
+        self.finished = _new_queue()
         self.context = copy_context()  # NumPy's errstate is part of it
 
     def work(self) -> int:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import address_of, mapped_file, storage_of
-from .._arrays.shared_memory import shared_memory
 from .._base.dtypes import BY_NUMPY, DTYPES, device
 from .._base.errors import noted, warn_once
 from .._base.registry import public
@@ -264,6 +263,8 @@ def share_memory_(self: Tensor) -> Tensor:
             RuntimeError("share_memory_() on a view: its base would stay where it is"),
             "What to do: call it on the base, or clone() the view first.",
         )
+    from .._arrays.shared_memory import shared_memory  # seldom needed
+
     a = alias_payload(self)
     shared = np.frombuffer(shared_memory(max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
     np.copyto(shared, a)
