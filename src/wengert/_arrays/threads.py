@@ -120,12 +120,12 @@ class _Pool:
 
     def _start(self, n: int) -> None:
         with self.lock:
-            self.jobs = self.jobs or _new_queue()
             while self.started < n:
                 name = f"wengert-{self.started + 1}"
                 try:
+                    self.jobs = self.jobs or _new_queue()
                     threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
-                except RuntimeError:  # no thread: WebAssembly, interpreter shut-down, a subinterpreter, a limit
+                except (RuntimeError, ImportError):  # no thread: WebAssembly, interpreter shut-down, a subinterpreter, a limit
                     self.refused = True
                     return
                 if not self.started:
