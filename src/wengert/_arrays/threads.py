@@ -41,7 +41,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,10 +89,11 @@ _SMALL = 0.1  # size of the additional small part, relative to the others
 _CALL = 0.3  # trips that a NumPy call must take at least: with shorter calls, threads mostly wait for each other
 
 
-def _new_queue() -> SimpleQueue[Any]:
+@cache
+def _queue() -> type[SimpleQueue[Any]]:
     from queue import SimpleQueue  # not imported before there is work for threads
 
-    return SimpleQueue()
+    return SimpleQueue
 
 
 class _Pool:
@@ -123,9 +124,9 @@ class _Pool:
             while self.started < n:
                 name = f"wengert-{self.started + 1}"
                 try:
-                    self.jobs = self.jobs or _new_queue()
+                    self.jobs = self.jobs or _queue()()
                     threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
-                except (RuntimeError, ImportError):  # no thread: WebAssembly, interpreter shut-down, a subinterpreter, a limit
+                except (RuntimeError, ImportError):  # WebAssembly, interpreter shut-down, a subinterpreter, a limit
                     self.refused = True
                     return
                 if not self.started:
@@ -156,7 +157,7 @@ class _Job:
         self.todo = deque(range(len(parts)))
         self.results: list[Any] = [None] * len(parts)
         self.errors: list[tuple[int, BaseException]] = []
-        self.finished = _new_queue()
+        self.finished = _queue()()
         self.context = copy_context()  # NumPy's errstate is part of it
 
     def work(self) -> int:
