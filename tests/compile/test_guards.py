@@ -256,3 +256,37 @@ def test_an_import_hook_is_no_part_of_the_program(monkeypatch: pytest.MonkeyPatc
 
     assert torch.equal(torch.compile(f, backend="numpy", fullgraph=True)(X), X * 6)
     assert len(_Finder.asked) == 2
+
+
+@pytest.mark.parametrize("shared", ["tensor", "array", "parts of one array", "the parameter"])
+def test_gradients_that_share_memory(shared: str) -> None:
+    def set_grads(p: Any, q: Any, kind: str) -> None:
+        whole = torch.arange(4.0)
+        p.grad, q.grad = (whole[:3], whole[1:]) if kind == "parts of one array" else (torch.arange(3.0), torch.ones(3))
+        if kind == "tensor":
+            q.grad = p.grad
+        elif kind == "array":
+            q.grad = p.grad.detach()
+        elif kind == "the parameter":
+            q.grad = p.detach()
+
+    def run(p: Any, q: Any, step: Any) -> list[Any]:
+        seen = []
+        for kind in ("", "", "", shared, "", shared):
+            set_grads(p, q, kind)
+            with torch.no_grad():
+                step()
+            seen.append([t.tolist() for t in (p, q, p.grad, q.grad)])
+        return seen
+
+    def made(compiling: bool) -> list[Any]:
+        p, q = (torch.nn.Parameter(torch.full((3,), k)) for k in (1.0, 2.0))
+
+        def step() -> None:
+            p.grad.add_(1)  # type: ignore[union-attr]
+            q.grad.mul_(p.grad)  # type: ignore[union-attr, arg-type]
+            p.add_(q.grad)  # type: ignore[arg-type]
+
+        return run(p, q, compiled(step)[0] if compiling else step)
+
+    assert made(True) == made(False)

@@ -75,12 +75,15 @@ class Guards:
             if text != finder.inputs[index[wanted]][0]:
                 lines.append(f"    if ({text}) is not t{index[wanted]}: return None")
                 self.said.append(said)
-        lines += _of_arrays(arrays, [view_of(t) is None for _, t in finder.inputs])
+        of_arrays, held = _of_arrays(
+            arrays, [(view_of(t) is None, text.endswith(".grad")) for text, t in finder.inputs]
+        )
+        lines += of_arrays
         count = len(finder.inputs)
         lines.append(f"    return [{', '.join(f't{k}' for k in range(count))}]")
         lines.append("  except (AttributeError, KeyError, IndexError, TypeError, ValueError): return None")
         self.source = "\n".join(lines)
-        scope.update(_SCOPE, last=(_nothing,) * count)
+        scope.update(_SCOPE, last=(*(_nothing,) * held, frozenset()))
         exec(compile(self.source, "<guards of a compiled function>", "exec"), scope)
         self.check = scope["check"]
 
@@ -94,26 +97,38 @@ class Guards:
         return "\n".join(self.said)
 
 
-def _of_arrays(conditions: list[str], apart: list[bool]) -> list[str]:
-    """The lines that look at the inputs' arrays; those marked ``apart`` share no memory.
+def _of_arrays(conditions: list[str], kinds: list[tuple[bool, bool]]) -> tuple[list[str], int]:
+    """The lines that look at the inputs' arrays; ``kinds``: whether one shares no memory, and whether it is a gradient.
 
     An array that is in use has the dtype, the shape and the memory that it was made with, so arrays that were let pass
-    are let pass again. ``last`` has references to them, and is replaced as a whole: other threads read it too.
+    are let pass again. ``last`` has references to them and their ids; it is replaced as a whole: other threads read it
+    too. Gradients are mostly others at each call; those that own their memory share it only if they are one array.
+    Also returned: the number of references.
     """
-    names = [f"a{k}" for k in range(len(conditions))]
-    if not names:
-        return []
-    lines = [
-        f"    {', '.join(f'r{k}' for k in range(len(names)))}, = last",
-        f"    if {' or '.join(f'r{k}() is not {a}' for k, a in enumerate(names))}:",
-        *[f"      {text}" for text in conditions],
+    if not kinds:
+        return [], 0
+    names = [f"a{k}" for k in range(len(kinds))]
+    new = [a for a, (apart, is_grad) in zip(names, kinds, strict=True) if apart and is_grad]
+    known = [(f"r{a[1:]}", a) for a in names if a not in new]
+    ids = f"({''.join(f'id({a}), ' for a in new)})"
+    other = [f"{r}() is not {a}" for r, a in known] + [f"{a}.base is not None" for a in new]
+    lines = [f"    {''.join(f'{r}, ' for r, _ in known)}ids, = last", *[f"    {conditions[int(a[1:])]}" for a in new]]
+    lines += [
+        f"    if {' or '.join(other)}:",
+        *[f"      {conditions[int(a[1:])]}" for _, a in known],
         f"      if len({{{', '.join(f'id(t{k})' for k in range(len(names)))}}}) != {len(names)}: return None",
     ]
-    owners = [f"id({a} if {a}.base is None else owner({a}))" for a, own in zip(names, apart, strict=True) if own]
+    owners = [
+        f"id({a} if {a}.base is None else owner({a}))" for a, (apart, _) in zip(names, kinds, strict=True) if apart
+    ]
     if len(owners) > 1:
         lines.append(f"      if len({{{', '.join(owners)}}}) != {len(owners)}: return None")
     lines.append(f"      if len({{{', '.join(f'id({a})' for a in names)}}}) == {len(names)}:")  # so are the tensors
-    return [*lines, f"        last = {', '.join(f'ref({a})' for a in names)},"]
+    refs, held = "".join(f"ref({a}), " for _, a in known), "".join(f"id({a}), " for _, a in known)
+    lines.append(f"        last = {refs}frozenset(({held})),")
+    if new:
+        lines.append(f"    elif len({{*{ids}}}) != {len(new)} or not ids.isdisjoint({ids}): return None")
+    return lines, len(known)
 
 
 def _nothing() -> None:
