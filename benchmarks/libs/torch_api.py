@@ -69,9 +69,7 @@ class _TorchApi(Models, Library):
         parameters = weights + biases
 
         def step() -> Any:
-            for (
-                parameter
-            ) in parameters:  # after the update, torch.compile of 2.13 would add up the gradients of all steps
+            for parameter in parameters:  # torch.compile of 2.13 adds up all steps' gradients if this is last
                 parameter.grad = None
             hidden = (inputs @ weights[0] + biases[0]).tanh()
             loss = ((hidden @ weights[1] + biases[1] - targets) ** 2).mean()

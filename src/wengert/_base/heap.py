@@ -18,8 +18,9 @@ _old = _Mark()
 _is_hidden = False
 
 
-def _lists(listed: list[Any], mark: _Mark) -> bool:
-    return any(map(operator.is_, listed, itertools.repeat(mark)))
+def lists(listed: list[Any], value: Any) -> bool:
+    """Whether a list of the collector's has an object."""
+    return any(map(operator.is_, listed, itertools.repeat(value)))
 
 
 def is_frozen() -> bool:
@@ -28,10 +29,10 @@ def is_frozen() -> bool:
     The collector counts what is frozen one by one, so it is asked only until an object of ours is frozen too.
     """
     global _is_hidden
-    if _is_hidden and not _lists(gc.get_objects(), _old):
+    if _is_hidden and not lists(gc.get_objects(), _old):
         return True
     frozen = gc.get_freeze_count() > 1000
-    _is_hidden = frozen and not _lists(gc.get_objects(), _old)
+    _is_hidden = frozen and not lists(gc.get_objects(), _old)
     return frozen
 
 
@@ -58,7 +59,7 @@ def living_of(kind: type) -> list[Any]:
     """
     listed = gc.get_objects()
     mark, frozen = _frozen.get(kind, (None, ()))
-    if mark is None or not _lists(listed, mark):
+    if mark is None or not lists(listed, mark):
         # not isinstance, which asks an object for its __class__
         frozen = weakref.WeakSet(o for o in living() if issubclass(type(o), kind)) if is_frozen() else ()
         _frozen[kind] = _Mark(), frozen

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import dtype
+from .._base.heap import lists
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from .reads import reads
@@ -55,7 +56,7 @@ class Finder(Values):
 
     def was_there(self, value: Any) -> bool:
         """Whether an object is older than the call; the collector knows it, or has it hidden (``gc.freeze``)."""
-        return id(value) in self.young_ids or not any(o is value for o in gc.get_objects(generation=0))
+        return id(value) in self.young_ids or not lists(gc.get_objects(generation=0), value)
 
     # ---- functions
     def function(self, frame: Any, top: bool) -> None:

@@ -25,7 +25,6 @@ from .scatter import dtype_name, known_values
 from .scatter_primitive import sample_places
 
 
-# ---- embedding
 def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: Any) -> Any:
     if padding_idx >= 0:
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)

@@ -17,7 +17,6 @@ from ..._tape.tensor import current_fn
 from ._along import put_along
 
 
-# ---- primitives
 def sample_places(*shape: int) -> Any:
     """Samples of positions from 0 to 2, some of them twice."""
     return np.resize(np.array([0, 2, 1, 1, 0]), shape)

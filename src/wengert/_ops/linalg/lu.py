@@ -20,7 +20,6 @@ from .matmul import matmul
 from .public import Lu, LuFactor, LuFactorEx, LuUnpack, _halved, _info, _kernel_floats, adjoint, same_batch
 
 
-# ---- LU
 def _lu_input(A: Any, name: str) -> None:
     if A._payload.ndim < 2:
         raise RuntimeError(
