@@ -106,6 +106,15 @@ def test_long_rows_are_added_pairwise(n):
     assert np.abs(large.row_products(x, x) - exact * float(np.float32(0.1))).max() <= 1e-6 * exact
 
 
+def test_cotangents_of_many_rows_keep_their_digits():
+    x = wg.full((1 << 20, 2), 0.1)
+    exact = float(np.float32(0.1)) * len(x)
+    for work in (lambda x, b: x.detach() * b, lambda x, b: wg.nn.functional.layer_norm(x, (2,), bias=b) * x):
+        b = wg.ones(2, requires_grad=True)
+        work(x, b).sum().backward()
+        assert np.abs(b.grad.numpy() - exact).max() <= 1e-5 * exact
+
+
 def test_product_of_all():
     x = np.random.default_rng(0).uniform(0.99, 1.01, 100_001)
     np.testing.assert_allclose(large.product_of_all(x), np.multiply.reduce(x), rtol=1e-10)

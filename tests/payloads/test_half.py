@@ -88,3 +88,52 @@ def test_numbers_as_in_pytorch(torch: Any, work: str, dtype: str) -> None:
             np.testing.assert_allclose(mine, theirs, rtol=1e-2, atol=1e-2, err_msg=f"{number}")
         else:
             np.testing.assert_array_equal(mine, theirs, err_msg=f"{number}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_cotangents_of_broadcast_operands_are_added_in_float32(dtype: str) -> None:
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    kind = getattr(wengert, dtype)
+    x = wengert.ones(4096, 3, dtype=kind)
+    for work in (
+        lambda b: x + b,
+        lambda b: x * b,
+        lambda b: wengert.maximum(x, b),
+        lambda b: wengert.where(x > 2, x, b),
+    ):
+        for shape in ((3,), (1, 3), ()):
+            b = wengert.full(shape, 2.0, dtype=kind, requires_grad=True)
+            (work(b).sum() if shape else work(b)[:, 0].sum()).backward()
+            assert b.grad.dtype is kind
+            assert set(b.grad.flatten().tolist()) == {4096.0}
+
+
+KERNELS = {
+    "sigmoid": lambda lib, x: lib.sigmoid(x),
+    "tanh": lambda lib, x: lib.tanh(x),
+    "silu": lambda lib, x: lib.nn.functional.silu(x),
+    "mish": lambda lib, x: lib.nn.functional.mish(x),
+    "gelu": lambda lib, x: lib.nn.functional.gelu(x),
+    "elu": lambda lib, x: lib.nn.functional.elu(x, 0.3),
+    "celu": lambda lib, x: lib.nn.functional.celu(x, 0.7),
+    "selu": lambda lib, x: lib.nn.functional.selu(x),
+    "softplus": lambda lib, x: lib.nn.functional.softplus(x),
+    "hardswish": lambda lib, x: lib.nn.functional.hardswish(x),
+    "leaky_relu": lambda lib, x: lib.nn.functional.leaky_relu(x, 0.1),
+    "addcmul": lambda lib, x: lib.addcmul(x, x.detach(), x.detach() + 9, value=0.3),
+    "addcdiv": lambda lib, x: lib.addcdiv(x, x.detach(), x.detach() + 9, value=0.3),
+    "lerp": lambda lib, x: lib.lerp(x, x.detach() * 3, x.detach().sigmoid()),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_round_once(torch: Any, name: str) -> None:
+    pytest.importorskip("ml_dtypes")
+    outcomes = []
+    for lib in (wengert, torch):
+        x = lib.from_numpy(X.astype(np.float32)).to(lib.bfloat16).requires_grad_()
+        y = KERNELS[name](lib, x)
+        y.backward(lib.from_numpy(np.cos(X.astype(np.float32))).to(lib.bfloat16))
+        outcomes.append((y.detach().float().tolist(), x.grad.float().tolist()))
+    assert outcomes[0] == outcomes[1]

@@ -13,7 +13,7 @@ import numpy as np
 from .._base.registry import plain
 from . import norms_large, norms_small
 from .compiled import FEWEST, with_kernel
-from .large import column_sums, row_products, row_sums
+from .large import column_sums, row_products, row_sums, sum_over
 from .library import in_lib
 from .threads import among_rows
 
@@ -29,13 +29,13 @@ def sums_over(x: Any, dims: Dims, y: Any = None) -> Any:
         s = row_sums(x) if y is None else row_products(y, x)
         rest = dims[:-1]
         if rest:
-            s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
+            s = sum_over(s, rest, True)
         return s[..., None]
     if y is not None:
         x = x * y
     if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
         return column_sums(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
-    return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
+    return sum_over(x, dims, True)
 
 
 def count_over(shape: tuple[int, ...], dims: Dims) -> int:
@@ -143,7 +143,7 @@ def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
             x = x * y
         rows = math.prod(x.shape[:-k])
         x = x.reshape(rows, math.prod(along))
-        return (column_sums(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
+        return (column_sums(x) if rows <= _LONG else sum_over(x, 0)).reshape(along)
     view = (x.shape[0], along[0], math.prod(x.shape[2:]))
     return sums_over(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
 

@@ -2,8 +2,9 @@
 
 NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
 ``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
-slow path (``_base.modes``): it rounds a wider result, runs those operators in float32 that PyTorch computes in float32
-as a whole, and makes the nodes of such operators round their cotangents. Programs without bfloat16 never import it.
+slow path (``_base.modes``): it rounds a wider result, runs those operators and derivatives in float32 that PyTorch
+computes in float32 as a whole, and makes the nodes of such operators round their cotangents. Programs without bfloat16
+never import it.
 
 NOTE [ When nothing is bfloat16 any more ]
     The hook makes every operator slow, so it goes when no array of that dtype lives. Nothing tells when an array dies;
@@ -31,6 +32,7 @@ from .._base.forks import reopened
 from .._base.heap import is_frozen
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
+from .._kinds.templates import first_call_of, variant
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor, wrap
 
@@ -66,7 +68,7 @@ def _hook(dtype: Any) -> Any:
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
             # before the operator in place overwrites its operand
-            values = _by_operator(info, args) if info.name in _WIDE_OPERATORS else _in_float32(info.name, args, dtype)
+            values = (_by_operator if info.name in _WIDE_OPERATORS else _in_float32)(info, args, dtype)
             result = proceed()
             _round(result, dtype, info.name)
             if values is not None:
@@ -204,20 +206,34 @@ _WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
 
 # Several steps in one operator, of which NumPy would round each.
 _WIDE_OPERATORS = {
-    "_elu", "_gelu", "_hardsigmoid", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "log_softmax",
-    "logsumexp", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
+    "_addcdiv", "_addcmul", "_celu", "_elu", "_gelu", "_glu", "_hardsigmoid", "_hardswish", "_leaky_relu",
+    "_lerp_tensor", "_log_sigmoid", "_mish", "_silu", "_softplus", "attention", "log_softmax", "logsumexp",
+    "mean_parts", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
 }  # fmt: skip
 
-# Products: their cotangents are products and sums of a float32 cotangent, each rounded once.
-_WIDE_BACKWARD = {"linear", "affine_mm", "affine_bmm"}
+# Products, and the operators with a kernel of their own for the cotangent: PyTorch computes it in float32 as well. It
+# rounds each step of the other formulas.
+_WIDE_BACKWARD = {
+    "_celu", "_elu", "_gelu", "_glu", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "affine_bmm",
+    "affine_mm", "attention", "linear", "log_softmax", "sigmoid", "smooth_l1", "softmax", "tanh",
+}  # fmt: skip
 
 # of these
 _ROUNDED_FIRST = {"_add_scaled", "_sub_scaled", "_rsub_scaled", "rsub", "pow", "_rpow"}
 
 
-def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
+def _widened(a: Any, dtype: Any) -> Any:
+    """The arrays of this dtype in a value, in float32."""
+    if type(a) in (list, tuple):
+        return type(a)([_widened(each, dtype) for each in a])
+    if isinstance(a, Tensor):
+        return wrap(_widened(a._payload, dtype))
+    return a.astype("f4") if isinstance(a, _ARRAYS) and a.dtype == dtype else a
+
+
+def _in_float32(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
     """The result before rounding; ``None`` if rounding the operands is the same, or for a transform's payload."""
-    values, numbers = [], 0
+    name, values, numbers = info.name, [], 0
     for a in args:
         payload = a._payload if isinstance(a, Tensor) else a
         if isinstance(payload, _ARRAYS) and payload.dtype == dtype:
@@ -234,12 +250,11 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
         return _WIDE_INSIDE[name](*values)
 
 
-def _by_operator(info: Operator, args: tuple[Any, ...]) -> Any:
-    """The result of an operator on its first operand in float32; ``None`` for a transform's payload."""
-    payload = args[0]._payload
-    if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):
+def _by_operator(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
+    """The result of an operator on operands in float32; ``None`` for a transform's payload."""
+    if not all(isinstance(a._payload, _ARRAYS) for a in args if isinstance(a, Tensor)):
         return None
-    return info.op(wrap(payload.astype("f4")), *args[1:])._payload
+    return info.core(*_widened(args, dtype))._payload
 
 
 def _write(t: Any, values: Any) -> None:
@@ -258,16 +273,24 @@ _rounding: dict[Any, Any] = {}
 
 
 def _rounding_class(cls: type[Node], dtype: Any, wide: bool) -> Any:
-    """A subclass of a node class that rounds its cotangents, computed from a float32 cotangent if ``wide``."""
+    """A subclass of a node class that rounds its cotangents; if ``wide``, its formulas run in float32."""
     if (cls, dtype, wide) in _rounding or cls in _rounding.values():
         return cls
+    step = cls.backward
+    first_call = first_call_of(step) if wide else None
+    if first_call is not None:
+        formulas = {name: f for name, f in first_call.names().items() if name.endswith("_") and callable(f)}
+        step = variant(step, **{name: _in_wide(f, dtype) for name, f in formulas.items()})
 
     def backward(self: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if wide and isinstance(g, np.ndarray) and g.dtype == dtype:
-            g = g.astype("f4")
-        pairs = cls.backward(self, xp, g, keep)
+        pairs = step(self, xp, g, keep)
         return tuple(p.astype(dtype) if isinstance(p, _ARRAYS) and p.dtype in _WIDER else p for p in pairs)
 
     members = {"__slots__": (), "__module__": cls.__module__, "backward": backward}
     made = _rounding[cls, dtype, wide] = type(cls.__name__, (cls,), members)
     return made
+
+
+def _in_wide(formula: Any, dtype: Any) -> Any:
+    """A derivative formula on plain arrays that runs in float32."""
+    return lambda xp, *values: formula(xp, *_widened(values, dtype))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
+from ..._arrays.sums import add_up
 from ..._base.dtypes import BOOL
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain
@@ -78,7 +79,7 @@ def column_sums(lib, self):
     if n == 1:
         return self.reshape(self.shape[1])
     if n > 65536 or self.dtype.kind not in "fc":
-        return lib.add.reduce(self, 0)
+        return add_up(lib, self, 0, False)
     return lib.column_sums(self)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import NEW_AT
+from ..._arrays.sums import FEW, add_up
 from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.late_names import LateFunction
@@ -148,11 +149,14 @@ def sum_to(lib, self, size):
     lead = len(shape) - len(size)
     if shape[lead:] == size:
         if lead == 1:
-            return self[0] if shape[0] == 1 else lib.add.reduce(self, 0)
+            if shape[0] == 1:
+                return self[0]
+            few = shape[0] <= FEW and self.dtype.itemsize > 2
+            return lib.add.reduce(self, 0) if few else add_up(lib, self, 0, False)
         dims = tuple(range(lead))
     else:
         dims = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(size) if n == 1 and shape[i + lead] != 1)
-    return lib.add.reduce(self, dims, None, None, True).reshape(size)
+    return add_up(lib, self, dims, True).reshape(size)
 
 
 @linear(
