@@ -6,7 +6,6 @@
 #define ENTRY(name) static void name(void **A, i64 from, i64 to)
 #define ROWS_AT_ONCE 32 /* whose sums go into a double together */
 
-FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 INLINE float quick_tanh_f(float x) { /* e / (e + 2), where e is expm1(2 |x|): 2.5 ulp, tanh_f has 1.3 */
   const float y = fabsf(x), a = y > 10.0f ? 20.0f : 2.0f * y, t = a * 1.44269504f + 12582912.0f, k = t - 12582912.0f;
@@ -181,26 +180,13 @@ INLINE void product_d(i64 gemm, double *c, const double *a, i64 row, const doubl
 }
 /* Sizes: BLAS's product, steps, states, batch, then each layer's own. */
 #define STEPS(s, T) \
-/* rows of a step's operands; w, z, cell, factors (or none), cells (or none), room for the gates: input, output, forget, candidate */ \
-INLINE void lstm_gates_##s(const i64 m, const T *restrict g, T *restrict cell, T *restrict h, T *restrict r, const int keep) { \
-  IVDEP for (i64 j = 0; j < m; j++) { const T i = sigmoid_##s(g[j]), o = sigmoid_##s(g[m + j]), f = sigmoid_##s(g[2 * m + j]), c = quick_tanh_##s(g[3 * m + j]); \
-    const T p = i * c, old = f * cell[j], both = old + p, q = quick_tanh_##s(both), y = o * q; cell[j] = both; h[j] = y; \
-    if (keep) { r[j] = (1 - i) * p; r[m + j] = (1 - o) * y; r[2 * m + j] = (1 - f) * old; r[3 * m + j] = i - c * p; r[4 * m + j] = o - q * y; r[5 * m + j] = f; } } } \
-ENTRY(lstm_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4); T *z = P(T, 1), *g = P(T, 5); \
-  for (i64 t = 0; t < length; t++, z += rows * b) { \
-    product_##s(N(0), g, P(T, 0), rows, z, 4 * n, rows, b); \
-    if (P(T, 3)) lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, P(T, 3) + t * 6 * m, 1); \
-    else lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, 0, 0); \
-    if (P(T, 4)) memcpy(P(T, 4) + t * m, P(T, 2), m * sizeof(T)); } } \
-/* whether the first state's is wanted; factors, turned weights, the cell's and the state's cotangents, those of the outputs \
-   (or none), the last first, the gates' */ \
-ENTRY(lstm_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b; T *dc = P(T, 2), *dh = dc + m; \
-  for (i64 t = length - 1; t >= 0; t--) { const T *f = P(T, 0) + t * 6 * m, *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 4) + t * 4 * m; \
-    if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
-    IVDEP for (i64 j = 0; j < m; j++) { const T h = dh[j], c = dc[j] + h * f[4 * m + j]; \
-      d[j] = f[j] * c; d[m + j] = f[m + j] * h; d[2 * m + j] = f[2 * m + j] * c; d[3 * m + j] = f[3 * m + j] * c; dc[j] = c * f[5 * m + j]; } \
-    if (!t && !N(4)) break; \
-    product_##s(N(0), dh, P(T, 1), 4 * n, d, n, 4 * n, b); } } \
+/* blocks of 16 units; inputs, states; room, the weights of input and state, the biases (or none) */ \
+ENTRY(lstm_pack_##s) { const i64 n = VL * 4 / sizeof(T), blocks = (N(1) + n - 1) / n, end = to * 16 / n; lstm_pack_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), N(0), N(1), from * 16 / n, end < blocks ? end : blocks); } \
+/* rows of the batch; steps, batch, inputs, states, whether in reverse */ \
+ENTRY(lstm_rows_##s) { lstm_rows_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), P(T, 5), P(T, 6), P(T, 7), P(T, 8), P(T, 9), N(0), N(1), N(2), N(3), N(4), from, to); } \
+/* rows of the state's weights; states */ \
+ENTRY(lstm_pack_back_##s) { lstm_pack_back_##s(P(T, 0), P(T, 1), N(0), from, to); } \
+ENTRY(lstm_back_##s) { lstm_back_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), P(T, 5), P(T, 6), P(T, 7), N(0), N(1), N(2), N(3), from, to); } \
 /* rows of a step's operands, whether the gates of all steps stay; the weights of reset and update, of the candidate's state \
    and of its input, z, the gates: reset, update, the state's term, the candidate */ \
 ENTRY(gru_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4), inputs = rows - n - 1; T *z = P(T, 3), *g = P(T, 4); \

@@ -31,21 +31,56 @@ def _each(given: Any) -> tuple[bool, Any]:
     return there or all(a is None for a in given), given if there else None
 
 
-def lstm_steps(k: Kernels, w: Any, z: Any, cell: Any, factors: Any, cells: Any) -> Any:
-    """``recurrent._lstm_steps``."""
-    gates = np.empty((4, *cell.shape), z.dtype)
-    kept = factors if len(factors) else None
-    return _call(k, "lstm_steps", cell, len(z) - 1, (z.shape[1],), w, z, cell, kept, cells, gates)
+def _rows(k: Kernels, name: str, dtype: Any, rows: int, work: int, sizes: tuple[int, ...], *arrays: Any) -> None:
+    """Run a part of an LSTM for each row of a batch; ``work``: the multiplications of one."""
+    grain = max(min(rows // 2, ROWS), 1) if rows * work > ENOUGH else rows
+    k.run(k.named(name, dtype), rows, grain, sizes, (), *arrays)
 
 
-def lstm_steps_back(
-    k: Kernels, factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any, to_first: bool
-) -> Any:
-    """``recurrent._lstm_steps_back``."""
-    suits, states = _each(given)
-    if not suits or any(a is not None for a in given_cells):
+ROWS, ENOUGH = 8, 1 << 19  # rows of a batch that a thread does at a time; multiplications that are worth another thread
+UNITS = 16  # that are packed together: whole vectors of any width
+
+
+def lstm_forward(
+    k: Kernels, input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, ends: Any,
+    tape: Any,
+) -> Any:  # fmt: skip
+    """``recurrent.lstm_forward``."""
+    given = [None if a is None else np.ascontiguousarray(a) for a in (input, h, c, w_ih, w_hh, b_ih, b_hh)]
+    if not dense(*given):
         return None
-    return _call(k, "lstm_steps_back", factors, len(factors), (to_first,), factors, back, both, states, d)
+    input, h, c, *weights = given
+    (length, batch, inputs), n, dtype = input.shape, w_hh.shape[1], input.dtype
+    blocks, keep = -(-n // UNITS), tape is not None
+    packed = np.empty(blocks * UNITS * 4 * (1 + inputs + n), dtype)
+    k.call("lstm_pack", dtype, blocks, 8 * UNITS * 4 * (inputs + n), (inputs, n), (), packed, *weights)
+    outputs, cells = np.empty((length, batch, n), dtype), None if ends is None else np.empty((length, batch, n), dtype)
+    last, cell = np.empty((batch, n), dtype), np.empty((batch, n), dtype)
+    factors, states = (np.empty((length, batch, 6, n), dtype), np.empty_like(outputs)) if keep else (None, None)
+    made = outputs, last, cell, factors, states, cells
+    sizes = length, batch, inputs, n, reverse
+    _rows(k, "lstm_rows", dtype, batch, 4 * length * n * (inputs + n), sizes, *made, input, h, c, packed)
+    if keep:
+        tape[:] = [factors, states]
+    if ends is None:
+        return outputs, last, cell
+    at = length - 1 - ends if reverse else ends, np.arange(batch)
+    return outputs, outputs[at], cells[at]  # type: ignore[index]
+
+
+def lstm_gate_cotangents(k: Kernels, g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any) -> Any:
+    """``recurrent.lstm_gate_cotangents``."""
+    given = [None if a is None else np.ascontiguousarray(a) for a in (factors, w_hh, *g)]
+    if ends is not None or not dense(*given):
+        return None
+    factors, w_hh, *g = given
+    (length, batch, _, n), dtype = factors.shape, factors.dtype
+    packed = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n, dtype)
+    k.call("lstm_pack_back", dtype, 4 * n, n, (n,), (), packed, w_hh)
+    d, dh, dc = np.empty((length * batch, 4 * n), dtype), np.empty((batch, n), dtype), np.empty((batch, n), dtype)
+    sizes = length, batch, n, reverse
+    _rows(k, "lstm_back", dtype, batch, 4 * length * n * n, sizes, d, dh, dc, *g, factors, packed)
+    return d.T, dh, dc
 
 
 def gru_steps(k: Kernels, sums: Any, from_state: Any, from_input: Any, z: Any, gates: Any) -> Any:

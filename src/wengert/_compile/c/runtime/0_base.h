@@ -52,6 +52,7 @@ typedef double vec_d __attribute__((vector_size(VL * 4), aligned(8), may_alias))
 #endif
 #define FMA_OF(name, V, type, fma, count) INLINE V name(V a, V b, V c) { FMA_BODY(V, type, fma, count) }
 FMA_OF(fma_v, vec_f, ps, __builtin_fmaf, VL)
+FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 /* ------------------------------------------------------------------------------------------------------------- memory */
 #include <stdlib.h>
