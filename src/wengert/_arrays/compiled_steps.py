@@ -52,14 +52,14 @@ def lstm_forward(
     input, h, c, *weights = given
     (length, batch, inputs), n, dtype = input.shape, w_hh.shape[1], input.dtype
     blocks, keep = -(-n // UNITS), tape is not None
-    packed = np.empty(blocks * UNITS * 4 * (1 + inputs + n), dtype)
-    k.call("lstm_pack", dtype, blocks, 8 * UNITS * 4 * (inputs + n), (inputs, n), (), packed, *weights)
+    packed = np.empty(blocks * UNITS * 4 * (1 + inputs + n) + UNITS, dtype)
+    k.call("lstm_packed", dtype, blocks, 8 * UNITS * 4 * (inputs + n), (inputs, n), (), packed, *weights)
     outputs, cells = np.empty((length, batch, n), dtype), None if ends is None else np.empty((length, batch, n), dtype)
     last, cell = np.empty((batch, n), dtype), np.empty((batch, n), dtype)
     factors, states = (np.empty((length, batch, 6, n), dtype), np.empty_like(outputs)) if keep else (None, None)
     made = outputs, last, cell, factors, states, cells
     sizes = length, batch, inputs, n, reverse
-    _rows(k, "lstm_rows", dtype, batch, 4 * length * n * (inputs + n), sizes, *made, input, h, c, packed)
+    _rows(k, "lstm_forward", dtype, batch, 4 * length * n * (inputs + n), sizes, *made, input, h, c, packed)
     if keep:
         tape[:] = [factors, states]
     if ends is None:
@@ -75,12 +75,23 @@ def lstm_gate_cotangents(k: Kernels, g: Any, w_hh: Any, reverse: bool, ends: Any
         return None
     factors, w_hh, *g = given
     (length, batch, _, n), dtype = factors.shape, factors.dtype
-    packed = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n, dtype)
-    k.call("lstm_pack_back", dtype, 4 * n, n, (n,), (), packed, w_hh)
+    packed = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n + UNITS, dtype)
+    k.call("lstm_packed_back", dtype, 4 * n, n, (n,), (), packed, w_hh)
     d, dh, dc = np.empty((length * batch, 4 * n), dtype), np.empty((batch, n), dtype), np.empty((batch, n), dtype)
     sizes = length, batch, n, reverse
-    _rows(k, "lstm_back", dtype, batch, 4 * length * n * n, sizes, d, dh, dc, *g, factors, packed)
+    _rows(k, "lstm_backward", dtype, batch, 4 * length * n * n, sizes, d, dh, dc, *g, factors, packed)
     return d.T, dh, dc
+
+
+def product(k: Kernels, x: Any, y: Any, out: Any = None) -> Any:
+    """``recurrent._product``: each number is one sum in order, for every number of threads."""
+    if x.dtype != np.float32 or y.dtype != np.float32 or 4 not in x.strides or 4 not in y.strides:
+        return None
+    (m, depth), n = x.shape, y.shape[1]
+    steps = [s // 4 for s in (*x.strides, *y.strides)]
+    o = np.empty((m, n), np.float32) if out is None else out
+    k.run(k.named("product_of", x.dtype), m, max(64, ENOUGH // (n * depth)), (n, depth, *steps), (), o, x, y)
+    return o
 
 
 def gru_steps(k: Kernels, sums: Any, from_state: Any, from_input: Any, z: Any, gates: Any) -> Any:

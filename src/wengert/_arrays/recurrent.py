@@ -180,7 +180,7 @@ def lstm_cotangents(
         if ends is not None:
             x, states = (_until_the_ends(a, ends, reverse) for a in (x, states))
         bias = None if not biased else row_sums(d) if d.flags.c_contiguous else column_sums(d.T)
-        weights = (d.dot(x.reshape(length * batch, -1)), d.dot(states.reshape(-1, n)), bias, bias)
+        weights = (_product(d, x.reshape(length * batch, -1)), _product(d, states.reshape(-1, n)), bias, bias)
     return (dx, dh, dc, *weights)
 
 
@@ -286,14 +286,19 @@ def _side_by_side(x: Any) -> Any:
     return np.ascontiguousarray(x.swapaxes(0, 1)).reshape(x.shape[1], -1)
 
 
+@with_kernel("compiled_steps.product", least=FEWEST)
+def _product(x: Any, y: Any, out: Any = None) -> Any:
+    return np.dot(x, y, out)
+
+
 def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> Any:
     """The input's cotangent (L, N, inputs): the sum of products of gates ``(rows, L N)`` and the weights' rows."""
     (gates, w), *others = products
     dx = np.empty((length, batch, w.shape[1]), w.dtype)  # an array of its own becomes a leaf's gradient without a copy
     rows = dx.reshape(length * batch, -1)
-    np.dot(gates.T, w, rows)
+    _product(gates.T, w, rows)
     for gates, w in others:
-        rows += gates.T.dot(w)
+        rows += _product(gates.T, w)
     return np.ascontiguousarray(dx[::-1]) if reverse else dx
 
 
@@ -308,7 +313,7 @@ def _multiplied(z: Any, ends: Any) -> Any:
 
 def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool, ends: Any) -> tuple[Any, ...]:
     """The cotangents of ``w_ih``, ``w_hh`` and both biases if input and state have the same gate cotangents."""
-    d = gates.dot(_multiplied(z, ends).T)
+    d = _product(gates, _multiplied(z, ends).T)
     bias = d[:, inputs] if biased else None
     return d[:, :inputs], d[:, inputs + 1 :], bias, bias
 
@@ -383,9 +388,9 @@ def gru_cotangents(
     weights: Any = (None,) * 4
     if any(needs[2:]):
         known = _multiplied(z, ends)
-        both = flat[: 2 * n].dot(known.T)
-        x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
-        s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
+        both = _product(flat[: 2 * n], known.T)
+        x = np.concatenate([both[:, : inputs + 1], _product(flat[3 * n :], known[: inputs + 1].T)])
+        s = np.concatenate([both[:, inputs:], _product(flat[2 * n : 3 * n], known[inputs:].T)])
         weights = (x[:, :inputs], s[:, 1:], x[:, inputs] if biased else None, s[:, 0] if biased else None)
     return (dx, dh.T, *weights)
 

@@ -7,6 +7,13 @@
 #else
 #define FEW 2
 #endif
+#if defined(__AVX512F__)
+#define HOLD(v) asm("" : "+v"(v)) /* or gcc reads it from memory for each row */
+#elif defined(__SSE2__)
+#define HOLD(v) asm("" : "+x"(v))
+#else
+#define HOLD(v)
+#endif
 #define DEEP 128 /* rows of weights that stay in a cache while all rows of x are multiplied by them */
 #define FOURS(s, n) case n: if (n <= FEW && V == 4) four_##s(n <= FEW ? n : 1, 4, to, row, from, step, q, xr, w, k); \
   else if (n <= FEW) four_##s(n <= FEW ? n : 1, 2, to, row, from, step, q, xr, w, k); break;
@@ -17,7 +24,7 @@ INLINE void four_##s(const int R, const int V, T *o, i64 row, const T *start, i6
   for (int r = 0; r < R; r++) for (int l = 0; l < V; l++) a[r][l] = *(const vec_##s *)(start + r * step + l * n_); \
   for (i64 p = 0; p < k; p++, x++, y += W) { const T *q = x; vec_##s z[FEW]; HIDE(q); \
     for (int r = 0; r < R; r++) z[r] = q[r * xr] - (vec_##s){0}; \
-    for (int l = 0; l < V; l++) { const vec_##s u = *(const vec_##s *)(y + l * n_); for (int r = 0; r < R; r++) a[r][l] = mad(z[r], u, a[r][l]); } } \
+    for (int l = 0; l < V; l++) { vec_##s u = *(const vec_##s *)(y + l * n_); HOLD(u); for (int r = 0; r < R; r++) a[r][l] = mad(z[r], u, a[r][l]); } } \
   for (int r = 0; r < R; r++) for (int l = 0; l < V; l++) *(vec_##s *)(o + r * row + l * n_) = a[r][l]; \
 } \
 ROWS fours_##s(const i64 m, const int V, T *o, i64 row, const T *start, i64 first, const T *x, i64 xr, const T *y, const i64 all) { \
