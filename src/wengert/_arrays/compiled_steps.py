@@ -8,6 +8,7 @@ import numpy as np
 
 from .blas import blas
 from .compiled import Kernels, dense
+from .recurrent import in_rows
 
 
 def _product(dtype: Any) -> Any:
@@ -47,7 +48,7 @@ def lstm_forward(
 ) -> Any:  # fmt: skip
     """``recurrent.lstm_forward``."""
     given = [None if a is None else np.ascontiguousarray(a) for a in (input, h, c, w_ih, w_hh, b_ih, b_hh)]
-    if not dense(*given):
+    if not dense(*given) or not in_rows(input, w_hh):
         return None
     input, h, c, *weights = given
     (length, batch, inputs), n, dtype = input.shape, w_hh.shape[1], input.dtype
@@ -64,17 +65,28 @@ def lstm_forward(
         tape[:] = [factors, states]
     if ends is None:
         return outputs, last, cell
-    at = length - 1 - ends if reverse else ends, np.arange(batch)
+    at = _places(ends, length, reverse)
     return outputs, outputs[at], cells[at]  # type: ignore[index]
+
+
+def _places(ends: Any, length: int, reverse: bool) -> tuple[Any, Any]:
+    """Where each row's last state lies among the outputs."""
+    return length - 1 - ends if reverse else ends, np.arange(len(ends))
 
 
 def lstm_gate_cotangents(k: Kernels, g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any) -> Any:
     """``recurrent.lstm_gate_cotangents``."""
+    (length, batch, _, n), dtype = factors.shape, factors.dtype
+    if ends is not None and g[2] is not None:
+        return None
+    if ends is not None and g[1] is not None:
+        outputs = np.zeros((length, batch, n), dtype) if g[0] is None else g[0].copy()
+        outputs[_places(ends, length, reverse)] += g[1]
+        g = outputs, None, None
     given = [None if a is None else np.ascontiguousarray(a) for a in (factors, w_hh, *g)]
-    if ends is not None or not dense(*given):
+    if not dense(*given):
         return None
     factors, w_hh, *g = given
-    (length, batch, _, n), dtype = factors.shape, factors.dtype
     packed = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n + UNITS, dtype)
     k.call("lstm_packed_back", dtype, 4 * n, n, (n,), (), packed, w_hh)
     d, dh, dc = np.empty((length * batch, 4 * n), dtype), np.empty((batch, n), dtype), np.empty((batch, n), dtype)

@@ -65,6 +65,13 @@ def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
 _SMALL = 4096  # elements of one part of all blocks that are processed together
 _FEWEST, _MOST = 4, 16  # the number of such blocks, if it is not one
 _LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output
+_FEW_ROWS, _CACHED = 8, 1 << 18  # rows of a batch; weights that one thread keeps in its own cache
+
+
+def in_rows(input: Any, w_hh: Any) -> bool:
+    """Whether threads share an LSTM's rows in C. Few rows by many weights wait for memory: they share the weights."""
+    (_, batch, inputs), (gates, n) = input.shape, w_hh.shape
+    return batch >= _FEW_ROWS or gates * (inputs + n) <= _CACHED
 
 
 def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:

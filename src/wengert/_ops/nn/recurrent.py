@@ -17,6 +17,7 @@ from ..._kinds.general import general
 from ..._tape.node import leaf_node
 from ..._tape.tensor import Tensor, in_memory, wrap
 
+_OFTEN = 4  # steps from which a program packs weights
 _DTYPES = (np.dtype("f4"), np.dtype("f8"))
 
 
@@ -102,7 +103,8 @@ def layer(
 ) -> tuple[Tensor, Any]:
     """One layer in one direction over (L, N, H): its outputs, and the last state or those after the steps ``ends``."""
     given = (input, *_parts(state), weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
-    if weights.hr is not None or not _plain(given, mode == "LSTM" and ends is None):
+    traced = mode == "LSTM" and ends is None and len(input) >= _OFTEN and recurrent.in_rows(input, weights.hh)
+    if weights.hr is not None or not _plain(given, traced):
         return _composed(mode, input, state, weights, reverse, ends)
     tape: list[Any] | None = None
     if is_grad_enabled() and any(t is not None and t._node is not None for t in given):

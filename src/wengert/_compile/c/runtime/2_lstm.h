@@ -40,8 +40,7 @@ ROWS lstm_pack_##s(T *to, const T *w, const T *u, const T *b, const T *c, i64 I,
     if (e < n_) memset(at, 0, (1 + I + H) * W * sizeof(T)); \
     for (i64 g = 0; g < 4; g++, at += n_) { const i64 r = g * H + k * n_; \
       for (i64 j = 0; j < e; j++) at[j] = b ? b[r + j] + c[r + j] : 0; \
-      for (i64 p = 0; p < I; p++) for (i64 j = 0; j < e; j++) at[(1 + p) * W + j] = w[(r + j) * I + p]; \
-      for (i64 p = 0; p < H; p++) for (i64 j = 0; j < e; j++) at[(1 + I + p) * W + j] = u[(r + j) * H + p]; } } \
+      turn_##s(at + W, w + r * I, I, I, e, W); turn_##s(at + (1 + I) * W, u + r * H, H, H, e, W); } } \
 } \
 /* r, if there is a backward pass: the factors of the states' cotangents for input, output and forget gate and candidate, that of the cell's; the forget gate */ \
 INLINE void lstm_gates_##s(const i64 e, const T *restrict g, T *restrict cell, T *restrict h, T *restrict r, i64 H, const int keep) { \
