@@ -225,7 +225,10 @@ def test_lstm(data: Any, dtype: Any, length: int, batch: int, n: int) -> None:
 @MANY
 @given(st.data(), SMALL, st.sampled_from([1, 9, 70]), SMALL | st.just(33), st.booleans(), st.booleans())
 def test_products(data: Any, m: int, k: int, n: int, x_turned: bool, y_turned: bool) -> None:
-    x, y = (data.draw(arrays(s, np.float32, False)) for s in ((m, k)[:: -1 if x_turned else 1], (k, n)[:: -1 if y_turned else 1]))
+    x, y = (
+        data.draw(arrays(s, np.float32, False))
+        for s in ((m, k)[:: -1 if x_turned else 1], (k, n)[:: -1 if y_turned else 1])
+    )
     check(steps.product, recurrent._product, x.T if x_turned else x, y.T if y_turned else y, size=1.0 * k)
 
 

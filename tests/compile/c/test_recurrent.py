@@ -81,7 +81,10 @@ def test_steps(lib, s, length, batch, inputs, n, biased, reverse, there, random)
     cuts = [0, batch]
     assert all(np.array_equal(a, z) for a, z in zip(made, run(), strict=True))  # however the rows are shared
 
-    g = [draw(*shape) if k else None for k, shape in zip(there, ((length, batch, n), (batch, n), (batch, n)), strict=True)]
+    g = [
+        draw(*shape) if k else None
+        for k, shape in zip(there, ((length, batch, n), (batch, n), (batch, n)), strict=True)
+    ]
     d, dh, dc = recurrent.lstm_gate_cotangents.__wrapped__(g, u, reverse, None, made[3])
     pack = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n, s)
     call(lib, f"pack_back_{s}", pack, u, n)
