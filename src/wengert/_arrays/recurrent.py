@@ -59,9 +59,9 @@ def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
 #         the factors of the states' cotangents for input, output and forget gate, (1 - gate) * product; for the
 #         candidate, input - candidate * product, and for the cell, output - tanh * product; the forget gate
 #     If parts are small, the blocks of a few steps are processed together, because a call costs more than its work.
-#     For the backward pass a layer keeps the six parts as (length, batch, 6, features), and the states before each step,
-#     both in the input's order of steps: so they lie in memory where C computed them, row by row of the batch
-#     (``_compile/c/runtime/2_lstm.h``); from NumPy they are views in another order.
+#     For the backward pass a layer keeps the six parts as (length, batch, 6, features), and the states before each
+#     step, both in the input's order of steps. So they lie in memory where C computed them, row by row of the batch
+#     (``_compile/c/runtime/2_lstm.h``); from NumPy they are views.
 _SMALL = 4096  # elements of one part of all blocks that are processed together
 _FEWEST, _MOST = 4, 16  # the number of such blocks, if it is not one
 _LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output

@@ -89,7 +89,7 @@ class Traced(Transformed):
         return getattr(self.v, name)  # the caller expects an array
 
     def own(self) -> Any:
-        """A cotangent as the program gets it: a view of other memory, or what another leaf has, is copied as in eager."""
+        """A cotangent as the program gets it: a view, or what another leaf has already, is copied, as in eager."""
         if self.tracer.closed:
             return self
         if self.array.base is None and self.ref not in self.tracer.owned:
@@ -290,7 +290,7 @@ class Tracer:
         return tuple(results) if many else results[0]
 
     def written(self, info: Any, fn: Any, operands: list[Any], p: tuple[Any, ...]) -> list[Any]:
-        """Call an array function that returns several arrays of their own, and write it down; ``info`` may be a name."""
+        """Call an array function that makes several new arrays, and write it down; ``info`` may be a name."""
         made = list(fn(*[a.array if type(a) is Traced else a for a in operands], *p))
         if self.closed:
             return made

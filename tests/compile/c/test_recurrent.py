@@ -1,4 +1,4 @@
-"""LSTM layers in C: the steps beside NumPy's, whole compiled layers beside eager, and threads, which change no digit."""
+"""LSTM layers in C: the steps beside NumPy's, compiled layers beside eager, and threads, which change no digit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from wengert._compile.dispatch import Compiled
 pytestmark = pytest.mark.usefixtures("c_cache")
 UNITS = 16
 ENTRIES = """
-EXPORT void pack_S(T *to, T *w, T *u, T *b, T *c, i64 I, i64 H) { lstm_pack_S(to, w, u, b, c, I, H, 0, (H * sizeof(T) + VL * 4 - 1) / (VL * 4)); }
-EXPORT void rows_S(T *out, T *hn, T *cn, T *f, T *s, T *cells, T *x, T *h, T *c, T *pack, i64 L, i64 N, i64 I, i64 H, i64 reverse, i64 from, i64 to) {
+EXPORT void pack_S(T *to, T *w, T *u, T *b, T *c, i64 I, i64 H) {
+  lstm_pack_S(to, w, u, b, c, I, H, 0, (H * sizeof(T) + VL * 4 - 1) / (VL * 4)); }
+EXPORT void rows_S(T *out, T *hn, T *cn, T *f, T *s, T *cells, T *x, T *h, T *c, T *pack,
+  i64 L, i64 N, i64 I, i64 H, i64 reverse, i64 from, i64 to) {
   lstm_rows_S(out, hn, cn, f, s, cells, x, h, c, pack, L, N, I, H, reverse, from, to); }
 EXPORT void pack_back_S(T *to, T *u, i64 H) { lstm_pack_back_S(to, u, H, 0, 4 * H); }
-EXPORT void back_S(T *d, T *dh, T *dc, T *g, T *gh, T *gc, T *f, T *pack, i64 L, i64 N, i64 H, i64 reverse, i64 from, i64 to) {
+EXPORT void back_S(T *d, T *dh, T *dc, T *g, T *gh, T *gc, T *f, T *pack,
+  i64 L, i64 N, i64 H, i64 reverse, i64 from, i64 to) {
   lstm_back_S(d, dh, dc, g, gh, gc, f, pack, L, N, H, reverse, from, to); }
 """
 

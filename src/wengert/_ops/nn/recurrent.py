@@ -116,7 +116,7 @@ def layer(
 
 
 def _plain(given: Any, traced: bool) -> bool:
-    """Whether all are non-empty arrays of one of the usual dtypes, or (``traced``) values of a tape that stand for such."""
+    """Whether all are non-empty arrays of one of the usual dtypes; ``traced``: or values of a tape that have such."""
     arrays = [t._payload for t in given if t is not None]
     if traced:
         arrays = list(map(in_memory, arrays))
