@@ -6,7 +6,6 @@
 #define ENTRY(name) static void name(void **A, i64 from, i64 to)
 #define ROWS_AT_ONCE 32 /* whose sums go into a double together */
 
-FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 INLINE float quick_tanh_f(float x) { /* e / (e + 2), where e is expm1(2 |x|): 2.5 ulp, tanh_f has 1.3 */
   const float y = fabsf(x), a = y > 10.0f ? 20.0f : 2.0f * y, t = a * 1.44269504f + 12582912.0f, k = t - 12582912.0f;
@@ -152,55 +151,24 @@ ENTRY(spread) {
 SUM_OF(f, float) SUM_OF(d, double)
 
 /* ------------------------------------------------------------------------------------------------------ recurrent layers */
-/* c (m, n) = a (m, k) b (k, n), whose columns fill vectors; steps of a's rows and columns. Elsewhere the product is BLAS's,
-   which packs both: a third slower on so few columns. A column's digits do not depend on the others. */
-INLINE void narrow_tile(const int T, const int V, float *c, i64 n, const float *a, i64 row, i64 step, const float *b, i64 k) {
-  vec_f t[TILE][2];
-  for (int r = 0; r < T; r++) for (int l = 0; l < V; l++) t[r][l] = (vec_f){0};
-  for (i64 j = 0; j < k; j++, a += step, b += n) { const vec_f u = *(const vec_f *)b, v = *(const vec_f *)(b + (V - 1) * VL); const float *q = a; HIDE(q);
-    for (int r = 0; r < T; r++) { const vec_f z = q[r * row] - (vec_f){0}; t[r][0] = fma_v(z, u, t[r][0]); if (V == 2) t[r][1] = fma_v(z, v, t[r][1]); } }
-  for (int r = 0; r < T; r++) for (int l = 0; l < V; l++) *(vec_f *)(c + r * n + l * VL) = t[r][l];
-}
-#define NARROW(r) case r: if (r <= TILE && wide) narrow_tile(r <= TILE ? r : 1, 2, c + i * n + j, n, a + i * row, row, step, b + j, k); \
-  else if (r <= TILE) narrow_tile(r <= TILE ? r : 1, 1, c + i * n + j, n, a + i * row, row, step, b + j, k); break;
-static __attribute__((noinline)) void narrow_f(float *c, const float *a, i64 row, i64 step, const float *b, i64 m, i64 k, i64 n) {
-  const i64 tiles = (m + TILE - 1) / TILE;
-  for (i64 j = 0; j < n;) { if (j + VL > n) j = n - VL;
-    const int wide = j + LANES <= n; i64 i = 0;
-    for (i64 p = 0; p < tiles; p++) { const i64 T = m / tiles + (p < m % tiles);
-      switch (T) { NARROW(1) NARROW(2) NARROW(3) NARROW(4) NARROW(5) NARROW(6) NARROW(7) NARROW(8) NARROW(9) NARROW(10) NARROW(11) NARROW(12) NARROW(13) NARROW(14) }
-      i += T; }
-    j += wide ? LANES : VL; }
-}
-typedef sgemm_t fgemm_t;
 INLINE void product_f(i64 gemm, float *c, const float *a, i64 row, const float *b, i64 m, i64 k, i64 n) {
-  if (n >= VL) narrow_f(c, a, row, 1, b, m, k, n); else ((sgemm_t)(intptr_t)gemm)(101, 111, 111, m, n, k, 1, a, row, b, n, 0, c, n);
+  product(&(product_t){a, b, c, m, n, k, row, 1, n, 1, n, 0});
 }
 INLINE void product_d(i64 gemm, double *c, const double *a, i64 row, const double *b, i64 m, i64 k, i64 n) {
   ((dgemm_t)(intptr_t)gemm)(101, 111, 111, m, n, k, 1, a, row, b, n, 0, c, n);
 }
+/* rows of the result, that of columns n and depth k; steps of rows and columns of both factors */
+ENTRY(product_of_f) { product(&(product_t){P(float, 1) + from * N(2), P(float, 2), P(float, 0) + from * N(0), to - from, N(0), N(1), N(2), N(3), N(4), N(5), N(0), 0}); }
 /* Sizes: BLAS's product, steps, states, batch, then each layer's own. */
+#define EVEN(T, k) ((T *)(((uintptr_t)A[2 + (k)] + 63) & ~(uintptr_t)63)) /* room, from a multiple of 64 bytes on */
 #define STEPS(s, T) \
-/* rows of a step's operands; w, z, cell, factors (or none), cells (or none), room for the gates: input, output, forget, candidate */ \
-INLINE void lstm_gates_##s(const i64 m, const T *restrict g, T *restrict cell, T *restrict h, T *restrict r, const int keep) { \
-  IVDEP for (i64 j = 0; j < m; j++) { const T i = sigmoid_##s(g[j]), o = sigmoid_##s(g[m + j]), f = sigmoid_##s(g[2 * m + j]), c = quick_tanh_##s(g[3 * m + j]); \
-    const T p = i * c, old = f * cell[j], both = old + p, q = quick_tanh_##s(both), y = o * q; cell[j] = both; h[j] = y; \
-    if (keep) { r[j] = (1 - i) * p; r[m + j] = (1 - o) * y; r[2 * m + j] = (1 - f) * old; r[3 * m + j] = i - c * p; r[4 * m + j] = o - q * y; r[5 * m + j] = f; } } } \
-ENTRY(lstm_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4); T *z = P(T, 1), *g = P(T, 5); \
-  for (i64 t = 0; t < length; t++, z += rows * b) { \
-    product_##s(N(0), g, P(T, 0), rows, z, 4 * n, rows, b); \
-    if (P(T, 3)) lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, P(T, 3) + t * 6 * m, 1); \
-    else lstm_gates_##s(m, g, P(T, 2), z + (2 * rows - n) * b, 0, 0); \
-    if (P(T, 4)) memcpy(P(T, 4) + t * m, P(T, 2), m * sizeof(T)); } } \
-/* whether the first state's is wanted; factors, turned weights, the cell's and the state's cotangents, those of the outputs \
-   (or none), the last first, the gates' */ \
-ENTRY(lstm_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b; T *dc = P(T, 2), *dh = dc + m; \
-  for (i64 t = length - 1; t >= 0; t--) { const T *f = P(T, 0) + t * 6 * m, *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 4) + t * 4 * m; \
-    if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
-    IVDEP for (i64 j = 0; j < m; j++) { const T h = dh[j], c = dc[j] + h * f[4 * m + j]; \
-      d[j] = f[j] * c; d[m + j] = f[m + j] * h; d[2 * m + j] = f[2 * m + j] * c; d[3 * m + j] = f[3 * m + j] * c; dc[j] = c * f[5 * m + j]; } \
-    if (!t && !N(4)) break; \
-    product_##s(N(0), dh, P(T, 1), 4 * n, d, n, 4 * n, b); } } \
+/* blocks of 16 units; inputs, states; room, the weights of input and state, the biases (or none) */ \
+ENTRY(lstm_packed_##s) { const i64 n = VL * 4 / sizeof(T), blocks = (N(1) + n - 1) / n, end = to * 16 / n; lstm_pack_##s(EVEN(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), N(0), N(1), from * 16 / n, end < blocks ? end : blocks); } \
+/* rows of the batch; steps, batch, inputs, states, whether in reverse */ \
+ENTRY(lstm_forward_##s) { lstm_rows_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), P(T, 5), P(T, 6), P(T, 7), P(T, 8), EVEN(T, 9), N(0), N(1), N(2), N(3), N(4), from, to); } \
+/* rows of the state's weights; states */ \
+ENTRY(lstm_packed_back_##s) { lstm_pack_back_##s(EVEN(T, 0), P(T, 1), N(0), from, to); } \
+ENTRY(lstm_backward_##s) { lstm_back_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T, 4), P(T, 5), P(T, 6), EVEN(T, 7), N(0), N(1), N(2), N(3), from, to); } \
 /* rows of a step's operands, whether the gates of all steps stay; the weights of reset and update, of the candidate's state \
    and of its input, z, the gates: reset, update, the state's term, the candidate */ \
 ENTRY(gru_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4), inputs = rows - n - 1; T *z = P(T, 3), *g = P(T, 4); \

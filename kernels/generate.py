@@ -234,6 +234,8 @@ def sources() -> dict[str, str]:
 
     inner = resources.files("wengert._compile.c")
     conv = inner.joinpath("runtime/2_conv.h").read_text(encoding="utf-8")
+    products, cut, _ = inner.joinpath("gemm.c").read_text(encoding="utf-8").partition("/* blocks from..to")
+    assert cut
     entries, places, own = ((HERE / f"{n}.h").read_text(encoding="utf-8") for n in ("entries", "places", "convolution"))
     entries = "\n".join([entries, places, "#define FLOATS", own, "#undef FLOATS", doubled(conv), doubled(own)])
     bodies = {name_of(text): body for text in texts() if (body := loop(text)) is not None}
@@ -258,7 +260,7 @@ part_t FIND(const char *name) {{
     pool = inner.joinpath("pool.c").read_text(encoding="utf-8")
     version = f'#define WENGERT_VERSION "{__version__}"'
     return {
-        "kernels.c": "\n".join([runtime(), entries, *functions, find]),
+        "kernels.c": "\n".join([runtime(), products, entries, *functions, find]),
         "dispatch.c": "\n".join([runtime(), version, pool, (HERE / "dispatch.c").read_text(encoding="utf-8")]),
     }
 

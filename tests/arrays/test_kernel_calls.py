@@ -209,31 +209,35 @@ def test_norms_of_groups(data: Any, dtype: Any, n: int, groups: int, c: int, len
 
 @MANY
 @given(st.data(), DTYPES, st.integers(1, 6), st.sampled_from([1, 7, 16, 33]), st.sampled_from([1, 5, 18]))
+def test_lstm(data: Any, dtype: Any, length: int, batch: int, n: int) -> None:
+    half = lambda *shape: data.draw(arrays(shape, dtype, False)) / 2
+    biased, reverse, ended, keep = (data.draw(st.booleans()) for _ in range(4))
+    ends = np.array(data.draw(st.lists(st.integers(0, length - 1), min_size=batch, max_size=batch))) if ended else None
+    bias = [half(4 * n) if biased else None for _ in range(2)]
+    tape: list[Any] | None = [] if keep else None
+    given_ = (half(length, batch, 3), half(batch, n), half(batch, n), half(4 * n, 3), half(4 * n, n), *bias)
+    check(steps.lstm_forward, recurrent.lstm_forward, *given_, reverse, ends, tape, size=16.0)
+    g = [half(*shape) if data.draw(st.booleans()) else None for shape in ((length, batch, n), (batch, n), (batch, n))]
+    factors = half(length, batch, 6, n)
+    check(steps.lstm_gate_cotangents, recurrent.lstm_gate_cotangents, g, given_[4], reverse, ends, factors, size=64.0)
+
+
+@MANY
+@given(st.data(), SMALL, st.sampled_from([1, 9, 70]), SMALL | st.just(33), st.booleans(), st.booleans())
+def test_products(data: Any, m: int, k: int, n: int, x_turned: bool, y_turned: bool) -> None:
+    x, y = (
+        data.draw(arrays(s, np.float32, False))
+        for s in ((m, k)[:: -1 if x_turned else 1], (k, n)[:: -1 if y_turned else 1])
+    )
+    check(steps.product, recurrent._product, x.T if x_turned else x, y.T if y_turned else y, size=1.0 * k)
+
+
+@MANY
+@given(st.data(), DTYPES, st.integers(1, 6), st.sampled_from([1, 7, 16, 33]), st.sampled_from([1, 5, 18]))
 def test_steps(data: Any, dtype: Any, length: int, batch: int, n: int) -> None:
     inputs, half = 3, lambda *shape: np.ascontiguousarray(data.draw(arrays(shape, dtype, False))) / 2
     z, rows_of = half(length + 1, inputs + 1 + n, batch), inputs + 1 + n
     given_ = data.draw(st.sampled_from([[None] * length, half(length, n, batch)]))
-    check(
-        steps.lstm_steps,
-        recurrent._lstm_steps,
-        half(4 * n, rows_of),
-        z,
-        half(n, batch),
-        np.empty((length, 6, n, batch), dtype),
-        None,
-        results=(1, 2, 3),
-        size=16,
-    )
-    more = (half(length, 6, n, batch), half(n, 4 * n), half(2, n, batch), given_, [None] * length)
-    check(
-        steps.lstm_steps_back,
-        recurrent._lstm_steps_back,
-        *more,
-        np.empty((length, 4, n, batch), dtype),
-        True,
-        results=(2, 5),
-        size=64,
-    )
     weights = half(2 * n, rows_of), half(n, n + 1), half(n, inputs + 1)
     check(
         steps.gru_steps,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
+from wengert._compile.c import wait
 
 LINES = (
     "x.detach().mul_(2); return x + 1",
@@ -83,3 +84,16 @@ def test_inputs_that_share_memory_in_a_later_call() -> None:
         del pairs
         found[-1] += [g(torch.full((k % 3 + 1,), 1.0 + k), torch.zeros(k % 3 + 1)).tolist() for k in range(12)]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+def test_gradients_that_are_equal_have_their_own_memory(backend: str) -> None:
+    """Both leaves of a sum get one cotangent; what is then done to one's gradient must not reach the other's."""
+    a, b = (torch.ones(3, requires_grad=True) for _ in range(2))
+    step = torch.compile(lambda: (a + b).sin().sum().backward(), backend=backend)
+    for _ in range(3):
+        a.grad = b.grad = None
+        step()
+        wait()
+        a.grad.zero_()
+        assert b.grad.count_nonzero() == 3

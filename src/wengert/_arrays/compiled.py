@@ -75,10 +75,14 @@ class Kernels:
 
     def call(self, name: str, dtype: Any, total: int, size: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
         """Run the kernel of a name for a dtype; ``size``: the elements of one part."""
+        self.run(self.named(name, dtype), total, GRAIN // max(size, 1), sizes, numbers, *arrays)
+
+    def named(self, name: str, dtype: Any) -> int:
+        """The kernel of a name for a dtype."""
         kernel = self.find(f"{name}_{SUFFIX[dtype]}")
         if kernel is None:
             raise OSError(name)
-        self.run(kernel, total, GRAIN // max(size, 1), sizes, numbers, *arrays)
+        return kernel
 
 
 wanted_threads: Callable[[], int] = lambda: 1  # ``threads`` says how many

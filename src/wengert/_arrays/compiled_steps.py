@@ -8,6 +8,7 @@ import numpy as np
 
 from .blas import blas
 from .compiled import Kernels, dense
+from .recurrent import in_rows
 
 
 def _product(dtype: Any) -> Any:
@@ -31,21 +32,78 @@ def _each(given: Any) -> tuple[bool, Any]:
     return there or all(a is None for a in given), given if there else None
 
 
-def lstm_steps(k: Kernels, w: Any, z: Any, cell: Any, factors: Any, cells: Any) -> Any:
-    """``recurrent._lstm_steps``."""
-    gates = np.empty((4, *cell.shape), z.dtype)
-    kept = factors if len(factors) else None
-    return _call(k, "lstm_steps", cell, len(z) - 1, (z.shape[1],), w, z, cell, kept, cells, gates)
+def _rows(k: Kernels, name: str, dtype: Any, rows: int, work: int, sizes: tuple[int, ...], *arrays: Any) -> None:
+    """Run a part of an LSTM for each row of a batch; ``work``: the multiplications of one."""
+    grain = max(min(rows // 2, ROWS), 1) if rows * work > ENOUGH else rows
+    k.run(k.named(name, dtype), rows, grain, sizes, (), *arrays)
 
 
-def lstm_steps_back(
-    k: Kernels, factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any, to_first: bool
-) -> Any:
-    """``recurrent._lstm_steps_back``."""
-    suits, states = _each(given)
-    if not suits or any(a is not None for a in given_cells):
+ROWS, ENOUGH = 8, 1 << 19  # rows of a batch that a thread does at a time; multiplications that are worth another thread
+UNITS = 16  # that are packed together: whole vectors of any width
+
+
+def lstm_forward(
+    k: Kernels, input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, ends: Any,
+    tape: Any,
+) -> Any:  # fmt: skip
+    """``recurrent.lstm_forward``."""
+    given = [None if a is None else np.ascontiguousarray(a) for a in (input, h, c, w_ih, w_hh, b_ih, b_hh)]
+    if not dense(*given) or not in_rows(input, w_hh):
         return None
-    return _call(k, "lstm_steps_back", factors, len(factors), (to_first,), factors, back, both, states, d)
+    input, h, c, *weights = given
+    (length, batch, inputs), n, dtype = input.shape, w_hh.shape[1], input.dtype
+    blocks, keep = -(-n // UNITS), tape is not None
+    packed = np.empty(blocks * UNITS * 4 * (1 + inputs + n) + UNITS, dtype)
+    k.call("lstm_packed", dtype, blocks, 8 * UNITS * 4 * (inputs + n), (inputs, n), (), packed, *weights)
+    outputs, cells = np.empty((length, batch, n), dtype), None if ends is None else np.empty((length, batch, n), dtype)
+    last, cell = np.empty((batch, n), dtype), np.empty((batch, n), dtype)
+    factors, states = (np.empty((length, batch, 6, n), dtype), np.empty_like(outputs)) if keep else (None, None)
+    made = outputs, last, cell, factors, states, cells
+    sizes = length, batch, inputs, n, reverse
+    _rows(k, "lstm_forward", dtype, batch, 4 * length * n * (inputs + n), sizes, *made, input, h, c, packed)
+    if keep:
+        tape[:] = [factors, states]
+    if ends is None:
+        return outputs, last, cell
+    at = _places(ends, length, reverse)
+    return outputs, outputs[at], cells[at]  # type: ignore[index]
+
+
+def _places(ends: Any, length: int, reverse: bool) -> tuple[Any, Any]:
+    """Where each row's last state lies among the outputs."""
+    return length - 1 - ends if reverse else ends, np.arange(len(ends))
+
+
+def lstm_gate_cotangents(k: Kernels, g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any) -> Any:
+    """``recurrent.lstm_gate_cotangents``."""
+    (length, batch, _, n), dtype = factors.shape, factors.dtype
+    if ends is not None and g[2] is not None:
+        return None
+    if ends is not None and g[1] is not None:
+        outputs = np.zeros((length, batch, n), dtype) if g[0] is None else g[0].copy()
+        outputs[_places(ends, length, reverse)] += g[1]
+        g = outputs, None, None
+    given = [None if a is None else np.ascontiguousarray(a) for a in (factors, w_hh, *g)]
+    if not dense(*given):
+        return None
+    factors, w_hh, *g = given
+    packed = np.empty(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n + UNITS, dtype)
+    k.call("lstm_packed_back", dtype, 4 * n, n, (n,), (), packed, w_hh)
+    d, dh, dc = np.empty((length * batch, 4 * n), dtype), np.empty((batch, n), dtype), np.empty((batch, n), dtype)
+    sizes = length, batch, n, reverse
+    _rows(k, "lstm_backward", dtype, batch, 4 * length * n * n, sizes, d, dh, dc, *g, factors, packed)
+    return d.T, dh, dc
+
+
+def product(k: Kernels, x: Any, y: Any, out: Any = None) -> Any:
+    """``recurrent._product``: each number is one sum in order, for every number of threads."""
+    if x.dtype != np.float32 or y.dtype != np.float32 or 4 not in x.strides or 4 not in y.strides:
+        return None
+    (m, depth), n = x.shape, y.shape[1]
+    steps = [s // 4 for s in (*x.strides, *y.strides)]
+    o = np.empty((m, n), np.float32) if out is None else out
+    k.run(k.named("product_of", x.dtype), m, max(64, ENOUGH // (n * depth)), (n, depth, *steps), (), o, x, y)
+    return o
 
 
 def gru_steps(k: Kernels, sums: Any, from_state: Any, from_input: Any, z: Any, gates: Any) -> Any:

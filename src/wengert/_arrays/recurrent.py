@@ -18,7 +18,7 @@ import numpy as np
 
 from .compiled import FEWEST, with_kernel
 from .kernels import has_vector_functions
-from .large import row_sums
+from .large import column_sums, row_sums
 from .library import in_lib
 
 
@@ -59,9 +59,19 @@ def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
 #         the factors of the states' cotangents for input, output and forget gate, (1 - gate) * product; for the
 #         candidate, input - candidate * product, and for the cell, output - tanh * product; the forget gate
 #     If parts are small, the blocks of a few steps are processed together, because a call costs more than its work.
+#     For the backward pass a layer keeps the six parts as (length, batch, 6, features), and the states before each
+#     step, both in the input's order of steps. So they lie in memory where C computed them, row by row of the batch
+#     (``_compile/c/runtime/2_lstm.h``); from NumPy they are views.
 _SMALL = 4096  # elements of one part of all blocks that are processed together
 _FEWEST, _MOST = 4, 16  # the number of such blocks, if it is not one
 _LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output
+_FEW_ROWS, _CACHED = 8, 1 << 18  # rows of a batch; weights that one thread keeps in its own cache
+
+
+def in_rows(input: Any, w_hh: Any) -> bool:
+    """Whether threads share an LSTM's rows in C. Few rows by many weights wait for memory: they share the weights."""
+    (_, batch, inputs), (gates, n) = input.shape, w_hh.shape
+    return batch >= _FEW_ROWS or gates * (inputs + n) <= _CACHED
 
 
 def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -92,6 +102,7 @@ def _one_minus_square(x: Any, one: Any, out: Any) -> Any:
 
 
 @in_lib
+@with_kernel("compiled_steps.lstm_forward", 4, 1)
 def lstm_forward(
     input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, ends: Any, tape: Any
 ) -> Any:
@@ -107,7 +118,8 @@ def lstm_forward(
     _lstm_steps(w, z, cell, factors, cells)
     states = np.ascontiguousarray(z[:, inputs + 1 :].swapaxes(1, 2))
     if keep:
-        tape[:] = [factors, states[:-1]]
+        known = factors.transpose(0, 3, 1, 2), states[:-1]
+        tape[:] = [a[::-1] for a in known] if reverse else known
     outputs = (states[:0:-1] if reverse else states[1:]).copy()
     if cells is None:
         return outputs, states[-1].copy(), np.ascontiguousarray(cell.T)
@@ -115,7 +127,6 @@ def lstm_forward(
     return outputs, states[ends + 1, rows], cells[ends, :, rows]
 
 
-@with_kernel("compiled_steps.lstm_steps", least=FEWEST)
 def _lstm_steps(w: Any, z: Any, cell: Any, factors: Any, cells: Any) -> Any:
     """Fill in the states in ``z``, the last cell, the backward pass's factors and each step's cell, if asked for."""
     length, keep, (n, batch), dtype = len(z) - 1, len(factors) > 0, cell.shape, cell.dtype
@@ -167,36 +178,32 @@ def lstm_cotangents(
 ) -> Any:
     """The cotangents of all operands of ``lstm_forward``."""
     factors, states = tape
-    length, _, n, batch = factors.shape
-    d, dh, dc = _lstm_gate_cotangents(g, w_hh, reverse, ends, factors, needs[1])
-    flat = np.empty((4, n, length, batch), d.dtype)
-    for here, there in enumerate(_LSTM_ORDER):  # in the order of the weights
-        flat[there] = d[:, here].swapaxes(0, 1)
-    del d
-    flat = flat.reshape(4 * n, -1)
-    dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
+    length, batch, _, n = factors.shape
+    d, dh, dc = lstm_gate_cotangents(g, w_hh, reverse, ends, factors)
+    dx = _input_cotangent([(d, w_ih)], length, batch, False) if needs[0] else None
     weights: Any = (None,) * 4
     if any(needs[3:]):
-        x = input[::-1] if reverse else input
+        x = input
         if ends is not None:
-            x, states = (_until_the_ends(a, ends) for a in (x, states))
-        bias = row_sums(flat) if biased else None
-        weights = (flat.dot(x.reshape(length * batch, -1)), flat.dot(states.reshape(-1, n)), bias, bias)
-    return (dx, None if dh is None else dh.T, dc.T, *weights)
+            x, states = (_until_the_ends(a, ends, reverse) for a in (x, states))
+        bias = None if not biased else row_sums(d) if d.flags.c_contiguous else column_sums(d.T)
+        weights = (_product(d, x.reshape(length * batch, -1)), _product(d, states.reshape(-1, n)), bias, bias)
+    return (dx, dh, dc, *weights)
 
 
-def _until_the_ends(x: Any, ends: Any) -> Any:
+def _until_the_ends(x: Any, ends: Any, reverse: bool) -> Any:
     """A copy of ``(L, N, ...)`` with zeros behind the ends, where values may be infinite."""
     x = x.copy()
-    x[np.arange(len(x))[:, None] > ends] = 0
+    steps = np.arange(len(x))[:, None]
+    x[(steps[::-1] if reverse else steps) > ends] = 0
     return x
 
 
-def _lstm_gate_cotangents(
-    g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any, needs_state: bool
-) -> tuple[Any, Any, Any]:
-    """The cotangents of the gates' arguments at each step, and of the first states."""
-    length, _, n, batch = factors.shape
+@with_kernel("compiled_steps.lstm_gate_cotangents", 1, 1)
+def lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any) -> tuple[Any, Any, Any]:
+    """The cotangents of the gates' arguments (4 features, length * batch), of the first state and of the first cell."""
+    length, batch, _, n = factors.shape
+    factors = (factors[::-1] if reverse else factors).transpose(0, 2, 3, 1)
     dtype = factors.dtype
     both = np.empty((2, n, batch), dtype)
     dc, dh = both
@@ -205,13 +212,15 @@ def _lstm_gate_cotangents(
     dc[...], given_cells = _cell_cotangents(g[2], length, (n, batch), dtype, ends)
     d = np.empty((length, 4, n, batch), dtype)
     back = np.ascontiguousarray(_gates_exchanged(w_hh, _LSTM_ORDER).T)
-    _lstm_steps_back(factors, back, both, given, given_cells, d, needs_state)
-    return d, dh if needs_state else None, dc
+    _lstm_steps_back(factors, back, both, given, given_cells, d)
+    flat = np.empty((4, n, length, batch), dtype)
+    for here, there in enumerate(_LSTM_ORDER):  # in the order of the weights
+        flat[there] = (d[::-1] if reverse else d)[:, here].swapaxes(0, 1)
+    return flat.reshape(4 * n, -1), np.ascontiguousarray(dh.T), np.ascontiguousarray(dc.T)
 
 
-@with_kernel("compiled_steps.lstm_steps_back", least=FEWEST)
-def _lstm_steps_back(factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any, to_first: bool) -> Any:
-    """Fill in the gates' cotangents and, in ``both``, those of the first cell and (``to_first``) the first state."""
+def _lstm_steps_back(factors: Any, back: Any, both: Any, given: Any, given_cells: Any, d: Any) -> Any:
+    """Fill in the gates' cotangents and, in ``both``, those of the first cell and the first state."""
     length, _, n, batch = factors.shape
     dc, dh = both
     part = np.empty((n, batch), factors.dtype)
@@ -228,8 +237,30 @@ def _lstm_steps_back(factors: Any, back: Any, both: Any, given: Any, given_cells
         multiply(kept[2], dc, now[2])
         multiply(kept[3], dc, now[3])
         multiply(dc, kept[5], dc)
-        if step or to_first:
-            dot(back, now.reshape(4 * n, batch), dh)
+        dot(back, now.reshape(4 * n, batch), dh)
+
+
+# ---- the same as plain functions, for programs (``_compile``)
+def lstm_written(*operands: Any) -> Any:
+    """``lstm_forward`` whose results are followed by what the backward pass needs, if the last argument says so."""
+    *given, _, reverse, ends, keep = operands
+    tape: list[Any] | None = [] if keep else None
+    results = lstm_forward(*given, reverse, ends, tape)
+    return results if tape is None else (*results, *map(np.ascontiguousarray, tape))
+
+
+def lstm_cotangents_written(*operands: Any) -> Any:
+    """``lstm_cotangents`` without what is not needed."""
+    *g, input, w_ih, w_hh, factors, states, biased, needs, reverse = operands
+    *found, bias = lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, None, (factors, states))
+    found.append(None if bias is None else bias.copy())
+    return [a for a, needed in zip(found, lstm_given(needs, biased), strict=True) if needed]
+
+
+def lstm_given(needs: Any, biased: bool) -> tuple[bool, ...]:
+    """Which results ``lstm_cotangents_written`` has."""
+    weights = any(needs[3:])
+    return (*needs[:3], weights, weights, weights and biased, weights and biased)
 
 
 def _state_cotangents(
@@ -262,14 +293,19 @@ def _side_by_side(x: Any) -> Any:
     return np.ascontiguousarray(x.swapaxes(0, 1)).reshape(x.shape[1], -1)
 
 
+@with_kernel("compiled_steps.product", least=FEWEST)
+def _product(x: Any, y: Any, out: Any = None) -> Any:
+    return np.dot(x, y, out)
+
+
 def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> Any:
     """The input's cotangent (L, N, inputs): the sum of products of gates ``(rows, L N)`` and the weights' rows."""
     (gates, w), *others = products
     dx = np.empty((length, batch, w.shape[1]), w.dtype)  # an array of its own becomes a leaf's gradient without a copy
     rows = dx.reshape(length * batch, -1)
-    np.dot(gates.T, w, rows)
+    _product(gates.T, w, rows)
     for gates, w in others:
-        rows += gates.T.dot(w)
+        rows += _product(gates.T, w)
     return np.ascontiguousarray(dx[::-1]) if reverse else dx
 
 
@@ -284,7 +320,7 @@ def _multiplied(z: Any, ends: Any) -> Any:
 
 def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool, ends: Any) -> tuple[Any, ...]:
     """The cotangents of ``w_ih``, ``w_hh`` and both biases if input and state have the same gate cotangents."""
-    d = gates.dot(_multiplied(z, ends).T)
+    d = _product(gates, _multiplied(z, ends).T)
     bias = d[:, inputs] if biased else None
     return d[:, :inputs], d[:, inputs + 1 :], bias, bias
 
@@ -359,9 +395,9 @@ def gru_cotangents(
     weights: Any = (None,) * 4
     if any(needs[2:]):
         known = _multiplied(z, ends)
-        both = flat[: 2 * n].dot(known.T)
-        x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
-        s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
+        both = _product(flat[: 2 * n], known.T)
+        x = np.concatenate([both[:, : inputs + 1], _product(flat[3 * n :], known[: inputs + 1].T)])
+        s = np.concatenate([both[:, inputs:], _product(flat[2 * n : 3 * n], known[inputs:].T)])
         weights = (x[:, :inputs], s[:, 1:], x[:, inputs] if biased else None, s[:, 0] if biased else None)
     return (dx, dh.T, *weights)
 

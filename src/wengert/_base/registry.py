@@ -107,6 +107,8 @@ class Operator:
     batch: Any = None  # the batching rule
     saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, if they differ
 
+    written: Callable[..., Any] | None = None  # its form on a tape, if its last argument is a list that it fills
+
     # dtypes and numbers
     dtypes: str = "fc"  # the accepted groups of dtypes, of "fcib": float, complex, integer, bool
     to_float: bool = False  # whether integers are first converted to the default dtype

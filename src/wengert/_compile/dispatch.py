@@ -112,7 +112,7 @@ class Program:
         """Whether this call is to run the program; eager runs it where that is faster.
 
         C always pays, and where elements take the time, not calls, NumPy never does. Between the two the first calls
-        are timed, in turns: composed operators (a recurrent layer) are fast in eager, and long on a tape.
+        are timed, in turns: composed operators (a GRU) are fast in eager, and long on a tape.
         """
         if self.always or getattr(self.forward, "c", None) is not None:
             self.pays, self.trials = True, 0

@@ -89,8 +89,11 @@ class Traced(Transformed):
         return getattr(self.v, name)  # the caller expects an array
 
     def own(self) -> Any:
-        """A cotangent as the program gets it: a view of other memory is copied, as eager does."""
-        if self.tracer.closed or self.array.base is None:
+        """A cotangent as the program gets it: a view, or what another leaf has already, is copied, as in eager."""
+        if self.tracer.closed:
+            return self
+        if self.array.base is None and self.ref not in self.tracer.owned:
+            self.tracer.owned.add(self.ref)
             return self
         made = self.array.copy()
         return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
@@ -110,6 +113,12 @@ class Traced(Transformed):
     def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         """Run one operator, and write it down if the trace goes on."""
         tracer = next((a.tracer for a in (*operands, *p) if type(a) is Traced and not a.tracer.closed), None)
+        if info.written is not None and tracer is not None:
+            *rest, filled = p
+            made = tracer.written(info, info.written, operands, (*rest, filled is not None))
+            if filled is not None:
+                filled[:] = made[info.outputs :]
+            return tuple(made[: info.outputs])
         arrays = [a.array if type(a) is Traced else a for a in operands]
         plain = _plain(p)
         out = run_core(info, arrays, plain)
@@ -137,6 +146,13 @@ def _plain(p: Any) -> Any:
     if type(p) in (tuple, list):
         return type(p)(map(_plain, p))
     return p.array if type(p) is Traced else p
+
+
+class _Named:
+    """What an array function is on a tape that is no operator of its own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 class Lifted:
@@ -172,6 +188,7 @@ class Tracer:
         self.owners: dict[int, Lifted] = {}
         self.constants: dict[int, tuple[Ref, Any, Any]] = {}  # id -> number, array, a copy of its content
         self.living: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.owned: set[Ref] = set()  # the values that are a leaf's gradient
         self.before: dict[int, Any] = {}  # the tensors that were there before the trace
         self.generators: dict[int, tuple[Any, Any]] = {}  # and the state after the latest draw that was written down
         self.first_states: dict[int, tuple[Any, Any]] = {}
@@ -271,6 +288,17 @@ class Tracer:
         fresh = _fresh([*arrays, *plain], out)
         self.tape.ops.append(Op(info, given, self._parameter(tuple(p)), refs, self.line(), fn, many, fresh))
         return tuple(results) if many else results[0]
+
+    def written(self, info: Any, fn: Any, operands: list[Any], p: tuple[Any, ...]) -> list[Any]:
+        """Call an array function that makes several new arrays, and write it down; ``info`` may be a name."""
+        made = list(fn(*[a.array if type(a) is Traced else a for a in operands], *p))
+        if self.closed:
+            return made
+        results = list(map(self._new, made))
+        refs = [r.ref for r in results]
+        info = _Named(info) if isinstance(info, str) else info
+        self.tape.ops.append(Op(info, list(map(self._operand, operands)), p, refs, self.line(), fn, True, True))
+        return results
 
     def _new(self, a: Any) -> Traced:
         ref = self.tape.new(a.shape, a.dtype)

@@ -13,27 +13,9 @@
 #define DEPTH 256
 #define BROAD 512 /* columns of y that are packed at a time */
 #define WIDE (2 * VL)
-typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
-#if defined(__clang__) || __GNUC__ >= 12
-#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#endif
 static sgemm_t blas;
 typedef struct { const float *x, *y; float *o; i64 m, n, k, xr, xc, yr, yc, row; int add; } product_t; /* steps of x's rows and columns, of y's, of o's rows */
 
-/* to[p * row + j] = from[j * step + p] for p < k, j < w */
-static void turn(float *to, const float *from, i64 step, i64 k, i64 w, i64 row) {
-  i64 done = 0;
-#ifdef PICK
-  for (; done < w && w >= 4; done += 4) { const i64 j = done + 4 <= w ? done : w - 4; const float *q = from + j * step; i64 p = 0; /* the last four may be turned twice */
-    for (; p + 4 <= k; p += 4) { float *t = to + p * row + j;
-      const quad a = *(quad *)(q + p), b = *(quad *)(q + step + p), c = *(quad *)(q + 2 * step + p), d = *(quad *)(q + 3 * step + p);
-      const quad e = PICK(a, b, 0, 4, 1, 5), f = PICK(c, d, 0, 4, 1, 5), g = PICK(a, b, 2, 6, 3, 7), h = PICK(c, d, 2, 6, 3, 7);
-      *(quad *)t = PICK(e, f, 0, 1, 4, 5); *(quad *)(t + row) = PICK(e, f, 2, 3, 6, 7);
-      *(quad *)(t + 2 * row) = PICK(g, h, 0, 1, 4, 5); *(quad *)(t + 3 * row) = PICK(g, h, 2, 3, 6, 7); }
-    for (; p < k; p++) for (i64 l = 0; l < 4; l++) to[p * row + j + l] = q[l * step + p]; }
-#endif
-  for (i64 j = done; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
-}
 INLINE void tile(const int R, i64 k, const float *x, const float *y, i64 row, float *o, i64 step, int add) {
   vec_f a[TALL][2];
   for (int t = 0; t < R; t++) for (int l = 0; l < 2; l++) a[t][l] = add ? *(vec_f *)(o + t * step + l * VL) : (vec_f){0};
@@ -50,7 +32,7 @@ static void pack(float *at, const product_t *g, const float *y, i64 w, i64 k, in
   for (i64 j = 0; j < w; j += WIDE) { const i64 e = w - j < WIDE ? w - j : WIDE; float *to = at + j * k;
     if (direct && e == WIDE) continue;
     if (e < WIDE) memset(to, 0, k * WIDE * 4);
-    if (g->yc != 1) turn(to, y + j * g->yc, g->yc, k, e, WIDE);
+    if (g->yc != 1) turn_f(to, y + j * g->yc, g->yc, k, e, WIDE);
     else for (i64 p = 0; p < k; p++, to += WIDE) memcpy(to, y + p * g->yr + j, (e == WIDE ? WIDE : e) * 4); }
 }
 static void product(const product_t *g) {
@@ -62,7 +44,7 @@ static void product(const product_t *g) {
       const float *y = g->y + d * g->yr + c * g->yc;
       pack(at, g, y, w, k, direct);
       for (i64 b = 0, i = 0; b < panels; b++) { const i64 R = g->m / panels + (b < g->m % panels); const float *x = g->x + i * g->xr + d * g->xc;
-        if (g->xc == 1) turn(xs, x, g->xr, k, R, R);
+        if (g->xc == 1) turn_f(xs, x, g->xr, k, R, R);
         else if (VL >= TALL && i + VL <= g->m) for (i64 p = 0; p < k; p++) *(vec_f *)(xs + p * R) = *(const vec_f *)(x + p * g->xc); /* the next row covers what is too much */
         else for (i64 p = 0; p < k; p++) for (i64 t = 0; t < R; t++) xs[p * R + t] = x[p * g->xc + t * g->xr];
         for (i64 j = 0; j < w; j += WIDE) { float *o = g->o + i * g->row + c + j; const i64 e = w - j;

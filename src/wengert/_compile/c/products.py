@@ -41,7 +41,8 @@ def _by_vector(x: Place, y: Place) -> bool:
     return 1 in (m, n) and x.strides[1] == 1 and y.strides[0] == 1
 
 
-def _turned(x: Place) -> Place:
+def turned(x: Place) -> Place:
+    """A matrix's transpose, in the same memory."""
     return x._replace(shape=x.shape[::-1], strides=x.strides[::-1])
 
 
@@ -176,7 +177,7 @@ def linear(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | 
         a = ctx.dense(a, pieces)
         a = a.reshaped((a.size // a.shape[-1], a.shape[-1]))
     rows = o.size // w.shape[0]
-    weight = _turned(w)
+    weight = turned(w)
     sure = o.dense and blas() is not None and (x[2] is None or x[2].dtype == o.dtype)
     if sure and 1 < rows <= _FEW_ROWS and w.dtype == np.float32 and w.size <= GRAIN:  # each product would pack it anew
         times = sum(q.name == "linear" and q.args[1] == op.args[1] for q in ctx.plan.ops)

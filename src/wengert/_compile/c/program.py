@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
-from . import indexing, norms, products, rows, windows
+from . import indexing, norms, products, recurrent, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
@@ -30,7 +30,9 @@ from .threads import address, follow
 from .threads import products as shared_products
 from .turning import turn_products
 
-_RULES: dict[str, Any] = {**products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES}
+_RULES: dict[str, Any] = {
+    **products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES, **recurrent.RULES,
+}  # fmt: skip
 _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )

@@ -15,8 +15,9 @@ from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, plain_body
 from ..._kinds.general import general
 from ..._tape.node import leaf_node
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor, in_memory, wrap
 
+_OFTEN = 4  # steps from which a program packs weights
 _DTYPES = (np.dtype("f4"), np.dtype("f8"))
 
 
@@ -102,7 +103,8 @@ def layer(
 ) -> tuple[Tensor, Any]:
     """One layer in one direction over (L, N, H): its outputs, and the last state or those after the steps ``ends``."""
     given = (input, *_parts(state), weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
-    if weights.hr is not None or not _plain(given):
+    traced = mode == "LSTM" and ends is None and len(input) >= _OFTEN and recurrent.in_rows(input, weights.hh)
+    if weights.hr is not None or not _plain(given, traced):
         return _composed(mode, input, state, weights, reverse, ends)
     tape: list[Any] | None = None
     if is_grad_enabled() and any(t is not None and t._node is not None for t in given):
@@ -113,14 +115,17 @@ def layer(
     return TENSORS.recurrent_layer(*given, mode, reverse, ends, tape)
 
 
-def _plain(given: Any) -> bool:
-    """Whether all are non-empty arrays of one of the usual dtypes."""
-    first = given[0]._payload
+def _plain(given: Any, traced: bool) -> bool:
+    """Whether all are non-empty arrays of one of the usual dtypes; ``traced``: or values of a tape that have such."""
+    arrays = [t._payload for t in given if t is not None]
+    if traced:
+        arrays = list(map(in_memory, arrays))
+    first = arrays[0]
     return (
         type(first) is np.ndarray
         and first.dtype in _DTYPES
         and first.size > 0
-        and all(t is None or (type(t._payload) is np.ndarray and t._payload.dtype is first.dtype) for t in given)
+        and all(type(a) is np.ndarray and a.dtype is first.dtype for a in arrays)
     )
 
 
@@ -169,6 +174,12 @@ def _cotangents(
             return xp.lib.lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, ends, tape)
         back = xp.lib.gru_cotangents if mode == "GRU" else xp.lib.rnn_cotangents
         return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)
+    if tape and xp is not TENSORS and getattr(tape[0], "is_traced", False):
+        given, needs = [*g, operands[0], *operands[3:5], *tape], tuple(needs)
+        biased = operands[5] is not None
+        write = tape[0].tracer.written
+        found = iter(write("lstm_cotangents", recurrent.lstm_cotangents_written, given, (biased, needs, reverse)))
+        return tuple([next(found) if there else None for there in recurrent.lstm_given(needs, biased)])
     ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
     return tuple(wrap(d) if xp is TENSORS and d is not None and not isinstance(d, Tensor) else d for d in ds)
 
@@ -275,6 +286,7 @@ def plain_recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, 
     return _plain_steps(lib, gru if mode == "GRU" else elman, x, (h,), reverse, ends)
 
 
+REGISTRY["lstm_layer"].written = recurrent.lstm_written
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
 REGISTRY["lstm_layer"].node.name = lambda n: (
     "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"

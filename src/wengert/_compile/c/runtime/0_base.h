@@ -52,6 +52,7 @@ typedef double vec_d __attribute__((vector_size(VL * 4), aligned(8), may_alias))
 #endif
 #define FMA_OF(name, V, type, fma, count) INLINE V name(V a, V b, V c) { FMA_BODY(V, type, fma, count) }
 FMA_OF(fma_v, vec_f, ps, __builtin_fmaf, VL)
+FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 /* ------------------------------------------------------------------------------------------------------------- memory */
 #include <stdlib.h>
@@ -60,6 +61,27 @@ static __attribute__((unused)) void *room(i64 bytes) {
   static __thread char *at; static __thread i64 have;
   if (have < bytes) { free(at); at = malloc(bytes + 128); have = at ? bytes : 0; if (!at) abort(); }
   return (void *)(((uintptr_t)at + 63) & ~(uintptr_t)63);
+}
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+#if defined(__clang__) || __GNUC__ >= 12
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+/* to[p * row + j] = from[j * step + p] for p < k, j < w */
+static __attribute__((unused)) void turn_f(float *to, const float *from, i64 step, i64 k, i64 w, i64 row) {
+  i64 done = 0;
+#ifdef PICK
+  for (; done < w && w >= 4; done += 4) { const i64 j = done + 4 <= w ? done : w - 4; const float *q = from + j * step; i64 p = 0; /* the last four may be turned twice */
+    for (; p + 4 <= k; p += 4) { float *t = to + p * row + j;
+      const quad a = *(quad *)(q + p), b = *(quad *)(q + step + p), c = *(quad *)(q + 2 * step + p), d = *(quad *)(q + 3 * step + p);
+      const quad e = PICK(a, b, 0, 4, 1, 5), f = PICK(c, d, 0, 4, 1, 5), g = PICK(a, b, 2, 6, 3, 7), h = PICK(c, d, 2, 6, 3, 7);
+      *(quad *)t = PICK(e, f, 0, 1, 4, 5); *(quad *)(t + row) = PICK(e, f, 2, 3, 6, 7);
+      *(quad *)(t + 2 * row) = PICK(g, h, 0, 1, 4, 5); *(quad *)(t + 3 * row) = PICK(g, h, 2, 3, 6, 7); }
+    for (; p < k; p++) for (i64 l = 0; l < 4; l++) to[p * row + j + l] = q[l * step + p]; }
+#endif
+  for (i64 j = done; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
+}
+static __attribute__((unused)) void turn_d(double *to, const double *from, i64 step, i64 k, i64 w, i64 row) {
+  for (i64 j = 0; j < w; j++) for (i64 p = 0; p < k; p++) to[p * row + j] = from[j * step + p];
 }
 
 /* ------------------------------------------------------------------------------------------- functions of one number */
