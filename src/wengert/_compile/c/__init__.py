@@ -4,7 +4,8 @@
 ``cache``        libraries on disk
 ``expressions``  elementwise operators as C
 ``pieces``       C functions on ranges, places in memory
-``loops``, ``reductions``, ``rows``, ``norms``, ``products``, ``windows``, ``indexing``  operators as pieces
+``loops``, ``reductions``, ``rows``, ``norms``, ``products``, ``attention``, ``windows``, ``indexing``  operators as
+                 pieces
 ``joining``, ``turning``  a plan made better
 ``layout``, ``grouping``, ``program``  a plan as a program
 ``threads``      the pool that shares large pieces, products of matrices

@@ -1,4 +1,4 @@
-/* Products of matrices of float32, row-major: o = x y, or o + x y. A tile of the result, TALL rows by two vectors, stays in
+/* Products of matrices of float32, row-major: o = x y, or o + x y; by these tiles and on this thread if ``order`` is 0. A tile of the result, TALL rows by two vectors, stays in
    registers; x and y are packed in the order in which tiles read them. Each number is one sum in the order of k, in steps of
    DEPTH, however the work is cut among threads. OpenBLAS has as good tiles for 8 floats at a time, and with 16 it has not
    where it was told (or thinks) to be on another processor. */
@@ -62,9 +62,9 @@ static void some(void **A, i64 from, i64 to) {
   product(&g);
 }
 EXPORT void wengert_sgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, float alpha, const float *x, i64 lx, const float *y, i64 ly, float beta, float *o, i64 lo) {
-  if (blas && !OWN) { blas(order, tx, ty, m, n, k, alpha, x, lx, y, ly, beta, o, lo); return; }
+  if (blas && !OWN && order) { blas(order, tx, ty, m, n, k, alpha, x, lx, y, ly, beta, o, lo); return; }
   product_t g = {x, y, o, m, n, k, tx == 111 ? lx : 1, tx == 111 ? 1 : lx, ty == 111 ? ly : 1, ty == 111 ? 1 : ly, lo, beta != 0};
-  if ((double)m * n * k < 4e6) { product(&g); return; }
+  if (!order || (double)m * n * k < 4e6) { product(&g); return; }
   const i64 rows = m > n ? 4 * TALL : 0, columns = rows ? 0 : 2 * WIDE;
   void *A[] = {&g, (void *)(intptr_t)rows, (void *)(intptr_t)columns};
   go(some, A, rows ? (m + rows - 1) / rows : (n + columns - 1) / columns, 1);

@@ -18,6 +18,23 @@ from .pieces import Place, dense_strides
 RESHAPES = frozenset(("view", "reshape", "unsqueeze_dim", "squeeze_dim", "squeeze_dims", "squeeze_all", "alias"))
 
 
+# The operands in whose order the results of some operators lie, since what they are views of is read next.
+_AS: dict[str, Any] = {
+    "attention": lambda op: op.args[:1],
+    "attention_backward": lambda op: [a for a, need in zip(op.args[1:4], op.p[2], strict=True) if need],
+}
+
+
+def _ordered(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array without gaps whose first dims lie in the order of others'; its rows lie as they are."""
+    n = len(shape)
+    if len(strides) != n:
+        return dense_strides(shape)
+    order = [*sorted(range(n - 1), key=lambda d: -strides[d]), n - 1]
+    dense = dense_strides(tuple([shape[d] for d in order]))
+    return tuple([dense[order.index(d)] for d in range(n)])
+
+
 def _stand_in(value: Value) -> Any:
     """An array with the layout of an input; nothing is written to it."""
     strides = getattr(value, "strides", None)
@@ -69,7 +86,9 @@ class Layout:
             place = self.places[r]
             if place.memory != r:  # a parameter after its step
                 return self._stand(place.memory)
-            self._stands[r] = np.empty(place.shape, place.dtype)
+            order = np.argsort([-s for s in place.strides], kind="stable")
+            made = np.empty([place.shape[d] for d in order], place.dtype)
+            self._stands[r] = made.transpose(np.argsort(order))
         return self._stands[r]
 
     def _result(self, op: Op) -> None:
@@ -80,9 +99,11 @@ class Layout:
         shares = op.is_view or op.name in RESHAPES
         if shares and len(op.args) == 1 and isinstance(op.args[0], Ref) and self._view(op):
             return
-        for o in op.outs:
+        as_these = _AS.get(op.name, lambda op: [None] * len(op.outs))(op)
+        for o, a in zip(op.outs, as_these, strict=True):
             v = self.plan.values[o]
-            self.places[int(o)] = Place(int(o), 0, v.dtype, v.shape, dense_strides(v.shape))
+            strides = dense_strides(v.shape) if a is None else _ordered(v.shape, self.places[a].strides)
+            self.places[int(o)] = Place(int(o), 0, v.dtype, v.shape, strides)
 
     def _view(self, op: Op) -> bool:
         source = op.args[0]

@@ -23,12 +23,14 @@ from .rows import _number
 ROWS = 32  # whose sums are added up in the operands' dtype
 
 
-class _Info:
+class Joined:
+    """An operator of this tier alone."""
+
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-_ROWS, _CHANNELS, _MOMENTS = map(_Info, ("norm_rows_backward", "norm_channels_backward", "channel_moments"))
+_ROWS, _CHANNELS, _MOMENTS = map(Joined, ("norm_rows_backward", "norm_channels_backward", "channel_moments"))
 
 
 class _Graph:
@@ -81,7 +83,7 @@ def join_norms(plan: Plan) -> None:
             continue
         p = (op.p[1], *plan.values[op.outs[0]].shape)
         info = _ROWS if len(p) == 3 else _CHANNELS
-        _join(plan, first, Op(info, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True), ends)
+        joined(plan, first, Op(info, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True), ends)
     for op in [op for op in plan.ops if op.name == "mean_dim" and op.p[0] == (0, 2)]:
         graph = _Graph(plan)
         if int(op.outs[0]) not in graph.at:
@@ -94,12 +96,12 @@ def join_norms(plan: Plan) -> None:
             continue
         if plan.values[off.args[1]].shape == (x.shape[1], 1) and plan.values[mean.args[0]].dense and x.size:  # type: ignore[union-attr]
             outs, first = [mean.outs[0], op.outs[0]], graph.at[int(mean.outs[0])]
-            _join(plan, first, Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True), [mean, op])
+            joined(plan, first, Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True), [mean, op])
 
 
-def _join(plan: Plan, first: int, joined: Any, ends: list[Op]) -> None:
+def joined(plan: Plan, first: int, made: Any, ends: list[Op]) -> None:
     """Put one operator in the place of others, which begin at ``first``."""
-    plan.ops = [*plan.ops[:first], joined, *[o for o in plan.ops[first:] if not any(o is e for e in ends)]]
+    plan.ops = [*plan.ops[:first], made, *[o for o in plan.ops[first:] if not any(o is e for e in ends)]]
     plan._remove_dead()
 
 

@@ -21,7 +21,7 @@ _FEW_ROWS, _OFTEN = 64, 4  # of the other factor; products by one matrix
 _BY_VECTOR = 1 << 18  # the same, where an operand is one row or one column
 
 
-def _matrix(x: Place) -> tuple[int, int] | None:
+def matrix(x: Place) -> tuple[int, int] | None:
     """(transposed or not, leading dim) of a matrix as BLAS takes it."""
     (m, n), (r, c) = x.shape, x.strides
     if (c == 1 or n == 1) and (m == 1 or r >= max(n, 1)):
@@ -29,6 +29,16 @@ def _matrix(x: Place) -> tuple[int, int] | None:
     if (r == 1 or m == 1) and (n == 1 or c >= max(m, 1)):
         return 112, max(c if n > 1 else m, m, 1)
     return None
+
+
+def leading(x: Place, lead: tuple[int, ...]) -> str:
+    """Where the matrix of number ``q`` among those of leading dims begins, in C."""
+    terms, step = "", 1
+    for size, stride in zip(lead[::-1], x.strides[-3::-1], strict=True):
+        if stride and size > 1:
+            terms += f" + (q / {step} % {size}) * {stride}"
+        step *= size
+    return terms
 
 
 def _by_vector(x: Place, y: Place) -> bool:
@@ -69,7 +79,7 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
     pieces: list[Piece] = []
     forms = []
     for q in (x, y):
-        form = _matrix(q._replace(shape=q.shape[-2:], strides=q.strides[-2:]))
+        form = matrix(q._replace(shape=q.shape[-2:], strides=q.strides[-2:]))
         if form is None:
             q = ctx.dense(q, pieces)
             form = 111, q.shape[-1]
@@ -84,17 +94,9 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
         piece.grain = max(GRAIN * 16 // (m * n * k), 1)
     a, b, c = piece.pointer(x), piece.pointer(y), piece.pointer(o)
 
-    def at(q: Place) -> str:
-        terms, step = "", 1
-        for size, stride in zip(lead[::-1], q.strides[-3::-1], strict=True):
-            if stride and size > 1:
-                terms += f" + (q / {step} % {size}) * {stride}"
-            step *= size
-        return terms
-
     piece.add(
-        f"  for (i64 q = from; q < to; q++) gemm_{s}(101, {tx}, {ty}, {m}, {n}, {k}, 1, {a}{at(x)}, {lx}, "
-        f"{b}{at(y)}, {ly}, {int(add)}, {c} + q * {m * n}, {n});"
+        f"  for (i64 q = from; q < to; q++) gemm_{s}(101, {tx}, {ty}, {m}, {n}, {k}, 1, {a}{leading(x, lead)}, {lx}, "
+        f"{b}{leading(y, lead)}, {ly}, {int(add)}, {c} + q * {m * n}, {n});"
     )
     return [*pieces, piece]
 

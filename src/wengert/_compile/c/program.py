@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
-from . import indexing, norms, products, recurrent, rows, windows
+from . import attention, indexing, norms, products, recurrent, rows, windows
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
@@ -31,7 +31,8 @@ from .threads import products as shared_products
 from .turning import turn_products
 
 _RULES: dict[str, Any] = {
-    **products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES, **recurrent.RULES,
+    **attention.RULES, **products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES,
+    **recurrent.RULES,
 }  # fmt: skip
 _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
@@ -86,6 +87,7 @@ class CProgram:
         join_normal_cdf(plan)
         join_added_products(plan)
         norms.join_norms(plan)
+        attention.join_attention(plan)
         try:
             self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:
@@ -462,6 +464,7 @@ class _Frame:
             if m not in known
         ]
         self.made: list[tuple[int, int, Any, Any]] = []  # place in the table, value, its shape and dtype
+        self.turned: list[tuple[int, int, Place]] = []  # the same of arrays whose dims lie in another order
         self.copied: list[tuple[int, Any]] = []  # value, memory of the frame that its small array is a copy of
         self.last: list[Any] = []
         self.arrays: dict[Place, Any] = {}  # in the frame's own memory
@@ -476,10 +479,12 @@ class _Frame:
             elif isinstance(source, Constant):
                 self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
             elif m in program.roots and program.simple and program.plan.values[m].nbytes <= _SMALL:
-                value = program.plan.values[m]
-                slot = np.empty(value.shape, value.dtype)
+                place = program.layout.places[m]
+                slot = empty_like_strides(place, place.strides)
                 self.table[k] = address_of(slot)
                 self.copied.append((m, slot))
+            elif m in program.roots and not program.layout.places[m].dense:
+                self.turned.append((k, m, program.layout.places[m]))
             elif m in program.roots:
                 self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
             else:
@@ -506,11 +511,14 @@ class _Frame:
         for k, m, shape, dtype in self.made:
             own[m] = a = empty(shape, dtype)
             table[k] = address_of(a)
+        for k, m, place in self.turned:
+            own[m] = a = empty_like_strides(place, place.strides)
+            table[k] = address_of(a)
         if program.simple:
             for step in program._steps:
                 step(self.address)
             for m, slot in self.copied:
-                own[m] = slot.copy()
+                own[m] = slot.copy("K")
             return [own[r] for r in program.plan.results]
         for m, shape, dtype in self.untouched:
             own[m] = empty(shape, dtype)
