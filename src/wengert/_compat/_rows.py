@@ -22,6 +22,7 @@ from typing import Any
 from wengert._base.absent import absent_class, answering, named, refusing
 from wengert._base.modes import in_transform
 
+from . import _compilers as compilers
 from . import _devices as devices
 from . import _switches as switches
 
@@ -284,22 +285,70 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("allow_in_graph assume_constant_result", itself),
         answers("substitute_in_graph", lambda original_fn, **kwargs: itself, "A decorator that changes nothing."),
         answers("cudagraph_mark_step_begin", lambda: None, "Does nothing: there are no CUDA graphs."),
+        answers("nested_compile_region", compilers.region),
+        answers("save_cache_artifacts", lambda: None, "``None``: programs are no artifacts; C is kept on disk."),
+        answers("load_cache_artifacts", lambda serialized_artifacts: None, "``None``: nothing was saved."),
+        answers("set_enable_guard_collectives", compilers.set_enable_guard_collectives),
+        answers("wrap_numpy", compilers.wrap_numpy), answers("set_default_backend", compilers.set_default_backend),
+        answers("get_default_backend", compilers.get_default_backend),
+        answers("skip_guard_on_inbuilt_nn_modules_unsafe skip_guard_on_all_nn_modules_unsafe keep_tensor_guards_unsafe "
+                "keep_portable_guards_unsafe skip_guard_on_globals_unsafe skip_all_guards_unsafe",
+                lambda guard_entries, **kwargs: [True] * len(guard_entries), "Keeps all guards: they cost little."),
+        refusals("load_compiled_function", NotImplementedError, "{}: wengert's programs are not saved in files",
+                 "What to do: compile the function again; the C is kept on disk."),
         classes("SymInt SymFloat SymBool", object, "A value unknown to a compiler: none is. For annotations."),
     ),
+    "compiler.config": (
+        "switches of ``torch._dynamo.config`` under PyTorch's public name.",
+        values(job_id=None, recompile_limit=8, accumulated_recompile_limit=256, dynamic_shapes=True, verbose=False),
+        values(fail_on_recompile_limit_hit=False, force_disable_caches=False, automatic_dynamic_shapes=True),
+        values(capture_scalar_outputs=False, assume_static_by_default=True, wrap_top_frame=False, log_file_name=None),
+        compilers.config,
+    ),
     "_dynamo": (
-        "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset"),
-        answers("optimize", lambda backend="inductor", **kwargs: _find("compiler:compile")(None, backend=backend),
-                "``torch.compile``, a decorator."),
+        "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset "
+                    "set_stance substitute_in_graph"),
+        answers("optimize optimize_assert", lambda backend="inductor", **kwargs:
+                _find("compiler:compile")(None, backend=backend), "``torch.compile``, a decorator."),
         answers("explain", lambda *args, **kwargs: _find("_compile.public:explain")(*args, **kwargs),  # noqa: PLW0108
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."), answers("run", lambda fn=None: fn, FUNCTION),
-        answers("disallow_in_graph forbid_in_graph", itself),
+        answers("disallow_in_graph forbid_in_graph nonstrict_trace", itself),
+        answers("disable_nested_graph_breaks dont_skip_tracing", lambda fn=None: itself if fn is None else fn, FUNCTION),
+        answers("allow_c_slot", lambda tp, **kwargs: tp, "The class."),
         answers("graph_break", lambda msg="": _find("_compile.public:graph_break")(msg), "Ends a program here."),
-        answers("mark_dynamic", lambda t, index, **kwargs: None, UNTRACED),
+        answers("skip_frame step_unsupported", lambda msg="": None, "Does nothing: frames are not compiled one by one."),
+        answers("reset_recompile_user_contexts", none), answers("set_recursion_limit", lambda limit: None),
+        answers("is_dynamo_disable_recursive", lambda method: getattr(method, "_torchdynamo_disable", None) and True),
+        answers("error_on_graph_break", lambda error_on_graph_break: compilers.Nothing()),
+        answers("override_cudagraphs", lambda fwd=None, bwd=None: compilers.Nothing()),
+        answers("patch_dynamo_config", lambda *args, **kwargs: _find("_dynamo.config:patch")(*args, **kwargs)),
+        answers("register_backend", compilers.register_backend), answers("lookup_backend", compilers.lookup_backend),
+        answers("mark_dynamic", lambda t, index, *, hint_override=None, min=None, max=None, specialize_on=None: None,
+                UNTRACED),
         answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
         answers("mark_static_address", lambda t, guard=False: None, UNTRACED),
         answers("mark_static", lambda t, index=None: None, UNTRACED),
+        answers("override_optimization_hint", lambda x, val: None, UNTRACED),
+        refusals("export replay", NotImplementedError, "torch._dynamo.{}: wengert has no bytecode tracer",
+                 "What to do: use torch.export.export, or torch.compiler.program."),
     ),
+    "_dynamo.backends": ("what a backend is registered and made with.",),
+    "_dynamo.backends.registry": ("the names of backends.", aliases("_dynamo", "list_backends lookup_backend"),
+                                  aliases("_dynamo", "register_backend")),
+    "_dynamo.backends.common": ("what backends are made with.", answers("aot_autograd", compilers.aot_autograd)),
+    "_dynamo.compiled_autograd": (
+        "backward passes as programs: a pass inside of a compiled function is part of its program.",
+        answers("_enable _disable", lambda *args, **kwargs: nullcontext(), "A context that does nothing."),
+    ),
+    "_dynamo.testing": (
+        "what tests of compiled programs use.", own(CompileCounter=compilers.CompileCounter),
+        own(CompileCounterWithBackend=compilers.CompileCounterWithBackend),
+        own(EagerAndRecordGraphs=compilers.EagerAndRecordGraphs), answers("same", compilers.same),
+    ),
+    "_dynamo.decorators": ("decorators of ``torch._dynamo``.", aliases(
+        "_dynamo", "allow_in_graph assume_constant_result disable disallow_in_graph forbid_in_graph graph_break "
+        "mark_dynamic mark_static mark_static_address maybe_mark_dynamic run set_stance substitute_in_graph")),
     "_C": (
         "", answers("_get_tracing_state", none), answers("_is_tracing", no),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
@@ -336,23 +385,43 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("TransformGetItemToIndex", devices.NoContext),
     ),
     "_dynamo.config": (
-        "switches that can be set and read, and have nothing to switch.",
+        "switches that can be set and read; those of recompiling and ``disable`` switch.",
         values(suppress_errors=False, verbose=False, optimize_ddp=True, cache_size_limit=8, recompile_limit=8),
         values(accumulated_cache_size_limit=256, capture_scalar_outputs=False, assume_static_by_default=True),
-        values(capture_dynamic_output_shape_ops=False, automatic_dynamic_shapes=True),
+        values(capture_dynamic_output_shape_ops=False, automatic_dynamic_shapes=True, dynamic_shapes=True),
+        values(accumulated_recompile_limit=256, fail_on_recompile_limit_hit=False, fail_on_cache_limit_hit=False),
+        values(error_on_recompile=False, disable=False, compiled_autograd=False, specialize_int=False, repro_level=2),
+        values(specialize_float=False, guard_nn_modules=True, inline_inbuilt_nn_modules=True, repro_after=None),
+        values(allow_unspec_int_on_nn_module=False, capture_func_transforms=True, trace_numpy=True, allow_rnn=False),
+        values(skip_nnmodule_hook_guards=True, numpy_default_float="float64", numpy_default_int="int64"),
+        values(cprofile=False, log_file_name=None, wrap_top_frame=False, report_guard_failures=True),
+        values(reorderable_logging_functions=set(), force_parameter_static_shapes=True, enable_trace_contextlib=True),
+        values(run_gc_after_compile=False, use_lazy_graph_module=True, enable_compiler_collectives=False),
+        compilers.config,
     ),
     "_functorch.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
-    "_inductor": ("PyTorch's code generator: here ``torch.compile`` makes C or NumPy programs.",),
+    "_inductor": (
+        "PyTorch's code generator: here ``torch.compile`` makes C or NumPy programs.",
+        answers("list_mode_options", compilers.list_mode_options), answers("list_options", compilers.list_options),
+        answers("cudagraph_mark_step_begin", lambda: None, "Does nothing: there are no CUDA graphs."),
+        answers("compile", lambda gm, example_inputs, options=None: gm, "The graph module: it runs as it is."),
+        answers("standalone_compile", lambda gm, example_inputs, **kwargs: gm, "The graph module: it runs as it is."),
+        refusals("aot_compile aoti_compile_and_package aoti_load_package aoti_load aoti_compile", NotImplementedError,
+                 "torch._inductor.{}: wengert makes no libraries ahead of time",
+                 "What to do: use torch.compile, whose C is kept on disk, or torch.export.save."),
+    ),
     "_inductor.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(coordinate_descent_tuning=False, epilogue_fusion=True, fx_graph_cache=True, max_autotune=False),
         values(max_autotune_gemm=False, shape_padding=True, freezing=False, compile_threads=1, debug=False),
         values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
-        values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True))),
+        values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True)),
+        compilers.config),
     "_dynamo.utils": (
-        "what libraries ask the compiler.", answers("is_compile_supported", lambda device_type: False, UNTRACED),
+        "what libraries ask the compiler.", lambda module: {"counters": _find("_compile.dispatch:counters")},
+        answers("is_compile_supported", lambda device_type: False, UNTRACED),
         answers("detect_fake_mode", lambda inputs=None: None, "``None``: every tensor has its data."),
     ),
     "_dynamo.eval_frame": ("", answers("is_dynamo_supported", no)),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from wengert._base.tracing import TRACER
 from wengert._compat import open_rows
 
+__path__: list[str] = []  # a row is below it
 __all__ = [
     "compile", "disable", "is_compiling", "is_dynamo_compiling", "list_backends", "program", "reset", "set_stance",
 ]  # fmt: skip
@@ -152,6 +154,12 @@ def set_stance(stance: str = "default", **kwargs: Any) -> Any:
     from wengert._compile import public
 
     return public.set_stance(stance, **kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "config":
+        return import_module("wengert.compiler.config")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 open_rows(globals())

@@ -13,20 +13,18 @@ import sys
 import threading
 import weakref
 from math import inf
-from sys import _getframe as getframe
 from time import perf_counter
 from typing import Any
 
 from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
 
-from .._base.errors import INTERNAL, noted, user_frame
+from .._base.errors import INTERNAL, noted
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
-from .._base.registry import REGISTRY
 from .._base.torch_function import STATE
 from .._base.tracing import TRACER
 from .._payloads.transforms import DEPTH
 from .._tape import engine
-from .._tape.node import box_of, new_port, tick, version_of
+from .._tape.node import box_of, new_port, version_of
 from .._tape.promotion import default_np
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.override_sites import _modes as function_modes
@@ -34,10 +32,10 @@ from ..amp.autocast_mode import SETTINGS
 from ..nn.modules._handles import seen
 from ..nn.modules._hooked import global_hooks
 from ..nn.modules.module import Module
-from ..utils._pytree import tree_unflatten
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
+from .running import MISSED, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
 
 log = logging.getLogger("torch._dynamo")
@@ -104,8 +102,9 @@ class Program:
         updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]
         self.written = [(k, entries[k].writes) for k in updated]
         self.outputs = sum(x.output is not None for x in r.results)
-        self.shape = _shape(r)
-        self.run = self._runner()
+        self.shape = shape_of(r)
+        self.run = run_function(self)
+        self.call: Any = None  # checks and runs, in one function, once it is known that the program runs
         self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
 
     def worth(self) -> bool:
@@ -135,6 +134,10 @@ class Program:
         self.best[k] = min(self.best[k], perf_counter() - begin)
         return out
 
+    def settled(self) -> bool:
+        """Whether what runs the program is what will run it."""
+        return getattr(self.forward, "settled", True)
+
     tape = property(lambda self: self.recording.forward, doc="The operators of the forward pass, or the whole step.")
     backward_tape = property(lambda self: self.recording.backward, doc="The operators of the backward pass.")
 
@@ -155,57 +158,6 @@ class Program:
     def __repr__(self) -> str:
         return f"<program of {len(self.forward.plan.ops)} operators, {len(self.guards)} guards>"
 
-    def _runner(self) -> Any:
-        """``run(program, inputs, fn, args, kwargs)`` as one flat function; ``fn(*args, **kwargs)`` is the call."""
-        r = self.recording
-        names = [f"t{k}" for k in range(len(r.finder.inputs))]
-        lines = [f"{''.join(f'{n}, ' for n in names)}= inputs"] if names else []
-        lines.append(f"outs = program.runner([{', '.join(f'{n}._payload' for n in names)}])")
-        if self.written or self.outputs:
-            lines += ["frame, seq = user_frame(getframe(1)), tick()", "code, lasti = frame.f_code, frame.f_lasti"]
-        for k, times in self.written:
-            lines.append(f"cell = b.cell if (b := t{k}._box) is not None and b.cell is not None else version_of(t{k})")
-            lines += _WRITE * times
-        lines += [f"t{k}._node.grad = {'None' if at is None else f'wrap(outs[{at}])'}" for k, at in r.grads]
-        made = [
-            f"wrap(outs[{x.at}])" if x.kind == "value" else f"tensor(x{k}, inputs)" for k, x in enumerate(r.results)
-        ]
-        lines += [f"r{k} = {text}" for k, text in enumerate(made)]
-        tensors = [k for k, x in enumerate(r.results) if x.output is not None]
-        if r.freed and tensors:  # the function has run the backward pass itself
-            lines.append("node = Node(program, (), None, (), None, code, lasti)")
-            lines += [
-                f"r{k}._node = {'node' if len(tensors) == 1 else f'new_port(node, {j})'}" for j, k in enumerate(tensors)
-            ]
-        elif tensors:
-            lines.append(f"program._record(inputs, outs, [{', '.join(f'r{k}' for k in tensors)}], ")
-            lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
-        returned = ", ".join(f"r{k}" for k in range(len(made)))
-        if self.shape is None:
-            lines.append(f"return program._unflattened([{returned}])")
-        else:
-            lines.append("return r0" if self.shape is Tensor else f"return shape([{returned}])")
-        scope = {
-            "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "wrap": wrap,
-            "tensor": self._tensor, "shape": self.shape, "Node": CompiledFunctionBackward, "new_port": new_port,
-        }  # fmt: skip
-        scope.update({f"x{k}": x for k, x in enumerate(r.results)})
-        exec(compile("def run(program, inputs, fn, args, kwargs):\n " + "\n ".join(lines), __file__, "exec"), scope)
-        return scope["run"]
-
-    def _unflattened(self, made: list[Any]) -> Any:
-        r = self.recording
-        by_result = dict(zip(map(id, r.results), made, strict=True))
-        return tree_unflatten([by_result[id(x)] if isinstance(x, Result) else x for x in r.leaves], r.spec)
-
-    @staticmethod
-    def _tensor(x: Result, inputs: list[Any]) -> Any:
-        t = inputs[x.at]
-        for name, p in x.chain:
-            info = REGISTRY[name]
-            t = info.op(t, *p) if info.outputs == 1 else info.op(t, *p[:-1])[p[-1]]
-        return t
-
     def _record(self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any, code: Any, lasti: int) -> None:
         """Give the results that have a history their node."""
         r = self.recording
@@ -225,24 +177,6 @@ class Program:
         node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else new_port(node, k)
-
-
-#: ``Version.write``, without its calls
-_WRITE = [
-    "cell.version += 1",
-    "if (w := cell.writes) is not None: w.append(cell._seq)",
-    "elif cell._seq: cell.remember()",
-    "cell._seq, cell._code, cell._lasti = seq, code, lasti",
-]
-
-
-def _shape(r: Recording) -> Any:
-    """What a call returns, if that is simple: ``Tensor``, or the type of a flat list or tuple of all its tensors."""
-    if len(r.leaves) != len(r.results) or any(a is not b for a, b in zip(r.leaves, r.results, strict=True)):
-        return None
-    if r.spec.is_leaf():
-        return Tensor
-    return r.spec.type if r.spec.type in (list, tuple) and all(c.is_leaf() for c in r.spec.children()) else None
 
 
 def _outputs_again(call: Any, r: Recording) -> Any:
@@ -345,6 +279,10 @@ class Compiled:
         self.count = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.of(args, kwargs)
+
+    def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call with these arguments."""
         mode = _mode()
         if mode is None:
             return self.fn(*args, **kwargs)
@@ -353,6 +291,18 @@ class Compiled:
             programs[0].rest -= 1
             return self.fn(*args, **kwargs)
         for program in programs:
+            if program.call is not None:
+                if not program.lock.acquire(False):
+                    continue
+                try:
+                    out = program.call(args, kwargs, self.fn)
+                finally:
+                    program.lock.release()
+                if out is not MISSED:
+                    if program is not programs[0]:
+                        self.programs[mode] = [program, *[p for p in programs if p is not program]]
+                    return out
+                continue
             inputs = program.guards.check(args, kwargs)
             if inputs is None:
                 continue
@@ -360,6 +310,8 @@ class Compiled:
                 self.programs[mode] = [program, *[p for p in programs if p is not program]]
             if not program.pays and not program.worth():
                 return program.timed(1, self.fn, *args, **kwargs) if program.trials else self.fn(*args, **kwargs)
+            if program.pays and program.settled():
+                program.call = call_function(program)
             if program.lock.acquire(False):
                 try:
                     if program.trials:

@@ -19,6 +19,22 @@ from .._tape.saved import stale
 from .._tape.tensor import Tensor, wrap
 
 
+class Done(Node):
+    """The node of a compiled function that has run the backward pass itself; nothing is left to be saved."""
+
+    __slots__ = ()
+    fx: tuple[Any, ...] = ()
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        stale(self, FREED)
+
+    def name(self) -> str:
+        return "CompiledFunctionBackward"
+
+
+Done.__name__ = Done.__qualname__ = "CompiledFunctionBackward"
+
+
 class CompiledFunctionBackward(Node):
     """A compiled function in the graph: one node, however many operators it has."""
 

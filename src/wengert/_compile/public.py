@@ -65,11 +65,11 @@ def make_compiled(
 def around(fn: Any, compiled: Compiled) -> Any:
     """A function that calls the compiled form and looks like the original."""
 
-    call = compiled.__call__
+    call = compiled.of
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return call(*args, **kwargs)
+        return call(args, kwargs)
 
     wrapper._torchdynamo_orig_callable = fn
     wrapper._compiled = compiled

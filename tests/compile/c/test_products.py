@@ -90,8 +90,8 @@ def test_threads_change_no_digit(gemm, shape):
             pool.wengert_threads(ctypes.c_int64(count))
             found.append(gemm(x, y, np.empty((m, n), "f")))
     finally:
-        threads._told[0] = None
-        pool.wengert_threads(ctypes.c_int64(threads._told[1]))
+        threads.told[0] = ...
+        pool.wengert_threads(ctypes.c_int64(threads.told[1]))
     assert all(np.array_equal(a, found[0]) for a in found)
 
 

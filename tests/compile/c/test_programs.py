@@ -282,7 +282,7 @@ def test_threads_change_no_digit(monkeypatch):
     for n in (1, 2, 3, 5):
         monkeypatch.setattr(threads.threads, "requested", n)
         found.append(f(x, w))
-    assert threads._told[1] == 5
+    assert threads.told[1] == 5
     for more in found[1:]:
         for a, b in zip(found[0], more, strict=True):
             np.testing.assert_array_equal(a.numpy(), b.numpy())

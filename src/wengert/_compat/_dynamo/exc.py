@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-
-__all__ = [
-    "FailOnRecompileLimitHit", "InternalTorchDynamoError", "InvalidBackend", "TorchDynamoException", "Unsupported",
-    "UserError", "UserErrorType",
-]  # fmt: skip
-
+from typing import Any
 
 class TorchDynamoException(RuntimeError):
     """The base of the errors of ``torch.compile``."""
@@ -49,9 +44,41 @@ class UserError(Unsupported):
         self.error_type, self.message = error_type, msg
 
 
-class FailOnRecompileLimitHit(TorchDynamoException):
-    """A function with ``fullgraph=True`` needs more programs than ``recompile_limit``."""
+class FailOnRecompileLimitHit(Exception):
+    """A function needs more programs than ``recompile_limit``, and was told not to run eagerly then."""
+
+    __module__ = "torch._dynamo.exc"
 
 
-for _error in (InternalTorchDynamoError, Unsupported, UserError, InvalidBackend, FailOnRecompileLimitHit):
+class BackendCompilerFailed(TorchDynamoException):
+    """A backend raised an error: ``inner_exception``."""
+
+    def __init__(self, backend_fn: Any, inner_exception: Exception, first_useful_frame: Any = None) -> None:
+        self.backend_name = getattr(backend_fn, "__name__", "?")
+        super().__init__(
+            f"backend={self.backend_name!r} raised:\n{type(inner_exception).__name__}: {inner_exception}"
+        )
+        self.inner_exception, self.first_useful_frame = inner_exception, first_useful_frame
+
+
+def _make(base: type, names: str) -> None:
+    for name in names.split():
+        doc = "An error of PyTorch's compiler, for ``except``; never raised here."
+        globals()[name] = type(name, (base,), {"__doc__": doc, "__module__": "torch._dynamo.exc"})
+
+
+class RecompileError(TorchDynamoException):
+    """A function needs another program, and ``torch._dynamo.config.error_on_recompile`` is set."""
+
+
+_make(
+    TorchDynamoException,
+    "CondOpArgsMismatchError InfiniteGeneratorError ObservedException PackageError ResetRequired RestartAnalysis "
+    "ResumePrologueTracingError ShortenTraceback SkipFrame StepUnsupported TorchRuntimeError "
+    "UncapturedHigherOrderOpError UnknownPropertiesDuringBackwardTrace UnsafeScriptObjectError",
+)
+for _error in (InternalTorchDynamoError, Unsupported, UserError, InvalidBackend, BackendCompilerFailed, RecompileError):
     _error.__module__ = "torch._dynamo.exc"
+
+__all__ = [name for name, value in vars().items() if isinstance(value, type) and value.__module__[:5] == "torch"]
+__all__ += ["UserErrorType"]

@@ -35,17 +35,17 @@ def address() -> int | None:
     return None if lib is None else ctypes.cast(lib.wengert_parallel, ctypes.c_void_p).value
 
 
-_told: list[Any] = [None, 1]  # what ``set_num_threads`` said last, the number that the pool has
+told: list[Any] = [..., 1]  # what ``set_num_threads`` said last, the number that the pool has
 
 
 def follow() -> None:
     """Let the pool have as many threads as ``torch.get_num_threads()`` says."""
-    if threads.requested != _told[0] or _told[0] is None:
+    if threads.requested != told[0]:
         n = threads.requested or _default()
-        lib = pool() if n != _told[1] else None
+        lib = pool() if n != told[1] else None
         if lib is not None:
             lib.wengert_threads(ctypes.c_int64(n))
-        _told[:] = threads.requested, n
+        told[:] = threads.requested, n
 
 
 _default = functools.cache(threads.default_threads)

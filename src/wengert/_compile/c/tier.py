@@ -37,6 +37,7 @@ class Tier:
         self.numpy = numpy
         self.owners = owners
         self.c: CProgram | None = None
+        self.settled = False  # whether the compiler has ended
         thread = threading.Thread(target=self._compile, name="wengert-compile", daemon=True)
         _working.add(thread)
         thread.start()
@@ -49,6 +50,7 @@ class Tier:
         except Exception as error:  # noqa: BLE001  a fault of ours must not end a user's program
             say_once(f"a program could not be made ({type(error).__name__}: {error})")
         finally:
+            self.settled = True
             _working.discard(threading.current_thread())
 
     def run(self, arrays: list[Any]) -> Any:
@@ -70,7 +72,7 @@ class Tier:
         return self.numpy.source if self.c is None else self.c.source
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("numpy", "c"):
+        if name in ("numpy", "c", "settled"):
             raise AttributeError(name)
         return getattr(self.numpy, name)
 
