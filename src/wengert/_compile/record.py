@@ -33,7 +33,7 @@ from .traced import Lifted, Traced, Tracer, _owner
 from .values import KINDS, same_items
 from .watch import Finder
 
-_lock = threading.RLock()
+recording = threading.RLock()  # held while tensors hold traced values
 
 
 class Result:
@@ -68,7 +68,7 @@ class Recording:
 
 def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
     """(the call's result, its recording or why there is none, where it broke)."""
-    with _lock:
+    with recording:
         collecting = gc.isenabled()
         gc.disable()  # its callbacks would run in the program's frames, and end the recording
         try:

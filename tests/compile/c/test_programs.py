@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import wengert as torch
-from wengert._compile import c
-from wengert._compile.c import cache, compilers, program, threads
+from wengert._compile import c, record
+from wengert._compile.c import cache, compilers, program, steps, threads
 from wengert._compile.dispatch import Compiled
 
 nn, F = torch.nn, torch.nn.functional
@@ -79,6 +81,47 @@ def test_optimizers(optimizer):
     """The learning rate changes between calls; another number is not another program."""
     found = train("mlp", optimizer)
     assert all(set(p.calls) == {"optimizer_step"} for p in found)
+
+
+def test_a_step_is_compiled_while_the_next_one_is_recorded(monkeypatch):
+    """The compiler's thread asks the optimizer for its rule when no state holds what is recorded."""
+    late, seen = threading.Event(), threading.Event()
+
+    class Lock:
+        def __enter__(self):
+            if threading.current_thread().name == "wengert-compile":
+                seen.set()
+            return lock.__enter__()
+
+        def __exit__(self, *error):
+            return lock.__exit__(*error)
+
+    lock, finish = record.recording, record.Finder.finish
+    for module in (record, steps):
+        monkeypatch.setattr(module, "recording", Lock(), raising=False)
+
+    def finishing(finder):
+        if record.TRACER.get().tape.ops and len(f.programs):  # of the second program: the first one's steps are compiled
+            late.set()
+            assert seen.wait(60)
+        finish(finder)
+
+    def rules(step, *given):
+        assert late.wait(60)
+        try:
+            rules_of(step, *given)
+        finally:
+            seen.set()
+
+    rules_of = steps.CStep.__init__
+    monkeypatch.setattr(steps.CStep, "__init__", rules)
+    monkeypatch.setattr(record.Finder, "finish", finishing)
+    model, x = net("mlp")
+    f = compiled(step_of(model, torch.optim.AdamW(model.parameters())))
+    for _ in range(3):
+        f(x, torch.tensor([0, 1, 2, 1, 0]))
+    found = ready(f)
+    assert not f.broken and len(found) == 2
 
 
 def step_of(model, o):

@@ -16,6 +16,7 @@ from ..._arrays.compiled import SUFFIX
 from ..._arrays.memory import address_of
 from ...optim._as_c import written
 from ...optim._elementwise import number
+from ..record import recording
 from .cache import library
 from .expressions import C_TYPES
 from .pieces import GRAIN
@@ -71,9 +72,10 @@ class CStep:
         self.step = step
         self._known: tuple[Any, ...] = ()
         optimizer, group, p = step.optimizer, step.group, step.param
-        state = optimizer._state_of(group, p)
-        copy = {k: v.clone() if hasattr(v, "clone") else v for k, v in state.items()}
-        kernel, names, constants = optimizer._rule(group, copy, number)
+        with recording:  # this thread compiles, while the program's own may be recording these tensors
+            state = optimizer._state_of(group, p)
+            copy = {k: v.clone() if hasattr(v, "clone") else v for k, v in state.items()}
+            kernel, names, constants = optimizer._rule(group, copy, number)
         if p._payload.dtype in SUFFIX:  # the loop is there when the first step comes
             self._find(
                 p._payload.dtype, kernel, len(names), constants, self._decay(group), group.get("maximize", False)
