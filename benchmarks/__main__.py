@@ -27,6 +27,7 @@ STEPS = frozenset(
         "elementwise",
         "embedding",
         "gather_rows",
+        "gpt2",
         "gpt_block",
         "hessian",
         "layer_norm",
@@ -34,6 +35,7 @@ STEPS = frozenset(
         "mlp_adam",
         "recurrent",
         "residual",
+        "resnet18",
         "softmax",
     )
 )  # methods whose works `--compiled` takes: forward and backward, and training steps
@@ -45,15 +47,20 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         description="Times wengert beside torch, JAX, HIPS autograd, MyGrad and tinygrad, whichever are installed, in "
         "one run: every library in every round, the minimum over the rounds, as ratios to torch.",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, without the largest works")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer and shorter rounds, without the largest works but those of --only"
+    )
     parser.add_argument(
         "--only", metavar="NAME", action="append", help="works with NAME in their name; may be repeated"
     )
     parser.add_argument("--libs", metavar="A,B", help=f"these libraries alone, of {', '.join(LIBRARIES)}")
     parser.add_argument("--compiled", action="store_true", help="eager beside compiled, on two threads and on one")
+    parser.add_argument("--programs", metavar="DIR", type=Path, help="keep compiled programs there, and take them there")
+    parser.add_argument("--make", action="store_true", help="make the programs and stop: how long it takes")
     parser.add_argument("--threads", type=int, help="threads and cores for every library (default 2)")
     parser.add_argument("--write", metavar="FILE.md", type=Path, help="put the table there, and the data beside it")
     parser.add_argument("--json", metavar="FILE", type=Path, help="put the data there")
+    parser.add_argument("--add", action="store_true", help="to what the file of --json has of other works")
     parser.add_argument("--list", action="store_true", help="name the works and stop")
     parser.add_argument("--check", action="store_true", help="fail if a budget is not held")
     options = parser.parse_args(arguments)
@@ -61,12 +68,20 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     unknown = [name for name in options.libs if name not in LIBRARIES]
     if unknown:
         parser.error(f"no library {', '.join(unknown)}; there are {', '.join(LIBRARIES)}")
-    if options.write and options.only:
+    if options.write and options.only and not options.add:
         parser.error("--write keeps the table of one whole run: leave --only out, or use --json")
+    if options.add and not (options.json and options.compiled):
+        parser.error("--add adds to the file of --json, and needs --compiled")
+    if options.make and not (options.programs and options.compiled):
+        parser.error("--make needs --compiled, and --programs, the folder to keep them in")
     if options.threads is not None and options.threads < 1:
         parser.error("--threads must be at least 1")
     options.runs = [options.threads] if options.threads else [2, 1] if options.compiled else [2]
-    options.works = [work for work in works(options.quick) if _chosen(work.name, options.only)]
+    options.works = [
+        work
+        for work in works(options.quick)
+        if _chosen(work.name, options.only) and (work.quick or options.only or not options.quick)
+    ]
     if options.compiled:
         options.works = [work for work in options.works if work.method in STEPS]
     options.footprint = _chosen(FOOTPRINT, options.only) and not options.compiled
@@ -109,7 +124,9 @@ def _bind(threads: int) -> None:
 def _time_works(options: argparse.Namespace, workers: dict[str, WorkerProcess], progress: Progress) -> list[Any]:
     timings = []
     for work in options.works:
-        timing = measure(work, workers, options.quick, progress.work(work))
+        timing = measure(work, workers, options.quick, progress.work(work), not options.make)
+        if options.programs and not options.make:
+            timing.making.clear()  # the programs were there
         timings.append(timing)
         progress.done += 1
         figures = [
@@ -119,6 +136,7 @@ def _time_works(options: argparse.Namespace, workers: dict[str, WorkerProcess], 
         ]
         shown = options.libs if options.compiled else ("torch", "wengert")
         lacks = [f"{name}: {reason[:60]}" for name, reason in timing.lacks.items() if name in shown]
+        figures += [f"{name} made in {report.time_text(s)}" for name, s in timing.making.items() if options.make]
         progress.line(f"{progress.done:3}/{progress.total} {work.name}: {', '.join(figures + lacks)}")
     return timings
 
@@ -137,16 +155,19 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list:
         print("\n".join([*(work.name for work in options.works), *([FOOTPRINT] if options.footprint else [])]))
         return 0
-    runs = []
-    for threads in options.runs:
+    runs: list[dict[str, Any]] = []
+    for threads in options.runs if options.works or options.footprint else ():
         data = _run(options, threads)
         if data is None:
             print("none of the libraries can be used", file=sys.stderr)
             return 1
-        print(report.table(data), end="")
+        if not options.make:
+            print(report.table(data), end="")
         runs.append(data)
+    if options.add and options.json.exists():
+        runs = report.added(json.loads(options.json.read_text(encoding="utf-8")), runs)
     if options.json:
-        options.json.write_text(json.dumps(data if len(runs) == 1 else runs, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(report.as_json(runs if options.compiled else runs[0]), encoding="utf-8")
     if options.write and options.compiled:
         report.write_compiled(options.write, runs)
     elif options.write:
@@ -159,7 +180,7 @@ def _run(options: argparse.Namespace, threads: int) -> dict[str, Any] | None:
     _bind(threads)
     where = report.machine()
     progress = Progress(len(options.works) + options.footprint)
-    workers = start(options.libs, threads, progress.line)
+    workers = start(options.libs, threads, progress.line, options.programs)
     if not workers:
         return None
     try:

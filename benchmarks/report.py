@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import platform
 import re
@@ -25,6 +26,7 @@ HEADINGS = {
     "graph": "A deep graph",
     "medium": "Medium work",
     "large": "Large work",
+    "model": "Whole models",
 }
 
 
@@ -114,14 +116,13 @@ def verdicts(data: dict[str, Any]) -> list[tuple[str, float, float, bool]]:
 
 def table(data: dict[str, Any]) -> str:
     """The whole report in Markdown."""
+    if set(MAKERS) & data["versions"].keys() - {"jax"}:
+        return _compiled_report(data)
     parts = [_conditions(data)]
     for group, heading in HEADINGS.items():
         works = [work for work in data["works"] if work["group"] == group]
         if works:
             parts.append(f"### {heading}\n\n{_works_table(works, list(data['versions']))}")
-    made = [work for work in data["works"] if len(work.get("making_seconds", {})) > 1]
-    if made:
-        parts.append(f"### Until a program is there\n\n{_making_table(made, list(data['versions']))}")
     memory = [work for work in data["works"] if work["peak_bytes"].get("torch", 0) >= WORTH_COMPARING]
     if memory:
         parts.append(f"### Peak memory of one call, above what the inputs take\n\n{_memory_table(memory, data)}")
@@ -132,6 +133,69 @@ def table(data: dict[str, Any]) -> str:
     if lacking:
         parts.append(f"### What is missing\n\n{lacking}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _compiled_report(data: dict[str, Any]) -> str:
+    """The report of a run with compilers: one table, what each program took to make, and peak memory."""
+    heading = f"### {data['threads']} thread{'s' * (data['threads'] > 1)}"
+    parts = [heading, _conditions(data), _compiled_table(data["works"], list(data["versions"])), _beaten(data)]
+    made = [work for work in data["works"] if work["making_seconds"]]
+    if made:
+        parts.append(f"#### Until a program is there\n\n{_making_table(made, list(data['versions']))}")
+    memory = [work for work in data["works"] if work["peak_bytes"].get("torch", 0) >= WORTH_COMPARING]
+    if memory:
+        parts.append(f"#### Peak memory of one call, above what the inputs take\n\n{_memory_table(memory, data)}")
+    lacking = _lacking_lines(data)
+    if lacking:
+        parts.append(f"#### What is missing\n\n{lacking}")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _compiled_table(works: list[dict[str, Any]], libraries: list[str]) -> str:
+    others = [name for name in libraries if name != "torch"]
+    rows = [["work", "torch", "per", *map(_title, others)]]
+    for work in works:
+        seconds = work["seconds"]
+        if seconds:
+            first = time_text(seconds["torch"]) if "torch" in seconds else "–"
+            rows.append([work["name"], first, work["unit"], *(_cell(seconds, name, time_text) for name in others)])
+    means = []
+    for name in others:
+        ratios = [ratio for work in works if (ratio := _ratio(work["seconds"], name)) is not None]
+        means.append(f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}" if ratios else "–")
+    rows.append([f"geometric mean of {len(rows) - 1} works", "", "", *means])
+    return _markdown(rows)
+
+
+def _beaten(data: dict[str, Any]) -> str:
+    """The works in which compiled C takes over a tenth longer than torch.compile or JAX."""
+    slower = [
+        f"{work['name']} ({seconds['wengert-c'] / seconds[other]:.2f} of {_title(other)})"
+        for work in data["works"]
+        for seconds in [work["seconds"]]
+        for other in ("torch-compile", "jax")
+        if "wengert-c" in seconds and other in seconds and seconds["wengert-c"] > 1.1 * seconds[other]
+    ]
+    if not {"torch-compile", "jax"} & data["versions"].keys():
+        return ""
+    return f"C takes over a tenth longer than another compiler's program in: {'; '.join(slower) or 'no work'}."
+
+
+def added(before: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The data of earlier runs with those of `runs`, which replace what they measured of the same work and threads."""
+    merged = {data["threads"]: data for data in before}
+    for run in runs:
+        old = merged.setdefault(run["threads"], dict(run, works=[]))
+        works = {work["name"]: work for work in old["works"]}
+        for work in run["works"]:
+            found = works.get(work["name"], {})
+            fields = ("seconds", "rounds", "peak_bytes", "making_seconds", "lacks")
+            works[work["name"]] = work | {f: {**found.get(f, {}), **work[f]} for f in fields}
+            works[work["name"]]["lacks"] = {
+                name: why for name, why in works[work["name"]]["lacks"].items() if name not in work["seconds"]
+            }
+        merged[run["threads"]] = run | {"versions": old["versions"] | run["versions"], "works": list(works.values())}
+    return [merged[threads] for threads in sorted(merged, reverse=True)]
 
 
 def _conditions(data: dict[str, Any]) -> str:
@@ -281,6 +345,9 @@ def write(path: Path, data: dict[str, Any]) -> None:
     if not begin or not end:
         raise ValueError(f"{path} lacks the lines {BEGIN} and {END}, between which the table goes")
     path.write_text(f"{before}{BEGIN}\n{table(data)}{END}{after}", encoding="utf-8")
+    path.with_suffix(".json").write_text(as_json(data), encoding="utf-8")
+
+
+def as_json(data: Any) -> str:
     lines = json.dumps(data, indent=1, ensure_ascii=False)
-    lines = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", lines)
-    path.with_suffix(".json").write_text(lines + "\n", encoding="utf-8")
+    return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", lines) + "\n"

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.libs import LIBRARIES, MAKERS
-from benchmarks.works import EFFORT, QUICK_EFFORT, Work
+from benchmarks.works import EFFORT, QUICK_EFFORT, Effort, Work
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 2e-3  # relative to a result's size; two float32 results that differ by less are the same
-PATIENCE = 180.0  # seconds for one answer; a library that takes longer is left out of the work
+PATIENCE = 600.0  # seconds for one answer; a library that takes longer is left out of the work
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -30,6 +30,7 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+CACHES = ("WENGERT_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR")
 
 
 class WorkerGone(Exception):
@@ -39,12 +40,13 @@ class WorkerGone(Exception):
 class WorkerProcess:
     """The parent's end of a worker."""
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(self, name: str, threads: int, programs: Path | None = None) -> None:
         self.name = name
         self._environment = dict(os.environ, PYTHONHASHSEED="0", **dict.fromkeys(THREAD_VARIABLES, str(threads)))
         self._environment["WENGERT_KERNELS"] = "1" if name == "wengert-kernels" else "0"
         self._folder = tempfile.TemporaryDirectory(prefix="benchmarks-")  # no program is there already
-        self._environment.update(WENGERT_CACHE_DIR=self._folder.name, TORCHINDUCTOR_CACHE_DIR=self._folder.name)
+        folder = str(programs.resolve()) if programs else self._folder.name
+        self._environment.update(dict.fromkeys(CACHES, folder), JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0")
         self._start()
         hello = self._receive()
         if "error" in hello:
@@ -123,15 +125,17 @@ class Timing:
         return mine / other if mine is not None and other else None
 
 
-def start(names: list[str], threads: int, tell: Callable[[str], None]) -> dict[str, WorkerProcess]:
-    """A worker for each library that is installed and works."""
+def start(
+    names: list[str], threads: int, tell: Callable[[str], None], programs: Path | None = None
+) -> dict[str, WorkerProcess]:
+    """A worker for each library that is installed and works. Compilers keep their programs in the folder `programs`."""
     workers = {}
     for name in names:
         if importlib.util.find_spec(LIBRARIES[name][1]) is None:
             tell(f"{name}: not installed")
             continue
         try:
-            workers[name] = WorkerProcess(name, threads)
+            workers[name] = WorkerProcess(name, threads, programs)
         except WorkerGone as gone:
             tell(f"{name}: left out, {gone}")
         else:
@@ -139,42 +143,55 @@ def start(names: list[str], threads: int, tell: Callable[[str], None]) -> dict[s
     return workers
 
 
-def measure(work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Callable[[str], None]) -> Timing:
-    """Prepares the work in every worker, compares the results, and times the rounds."""
+def measure(
+    work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Callable[[str], None], rounds: bool = True
+) -> Timing:
+    """Prepares the work in every worker, compares the results, and times the rounds.
+
+    Models are prepared, timed and dropped in one library after the other, which bounds the memory.
+    """
     effort = (QUICK_EFFORT if quick else EFFORT)[work.group]
     timing = Timing(work)
     digests: dict[str, Any] = {}
-    for name, worker in workers.items():
-        tell(f"{name}, preparing")
-        answer = _ask(timing, worker, "prepare", method=work.method, arguments=work.arguments)
-        if answer is not None:
-            digests[name] = answer["digest"]
-            if name in MAKERS:
-                timing.making[name] = answer["making"]
-    for name, difference in _differences(digests).items():
-        if not difference <= TOLERANCE:
-            timing.lacks[name] = f"its result differs from torch's, by {difference:.2g} of its size"
-            digests.pop(name)
-    ready = [name for name in workers if name in digests]
-    timing.rounds = {name: [] for name in ready}
+    for names in [[name] for name in workers] if work.group == "model" else [list(workers)]:
+        ready = []
+        for name in names:
+            tell(f"{name}, preparing")
+            answer = _ask(timing, workers[name], "prepare", method=work.method, arguments=work.arguments)
+            if answer is not None:
+                digests[name] = answer["digest"]
+                ready.append(name)
+                if name in MAKERS:
+                    timing.making[name] = answer["making"]
+        for name, difference in _differences(digests).items():
+            if not difference <= TOLERANCE:
+                timing.lacks[name] = f"its result differs from torch's, by {difference:.2g} of its size"
+        if rounds:
+            _time(timing, {name: workers[name] for name in ready if name not in timing.lacks}, effort, tell)
+        for name in names:
+            _ask(timing, workers[name], "drop")
+    timing.rounds = {name: rounds for name, rounds in timing.rounds.items() if rounds and name not in timing.lacks}
+    return timing
+
+
+def _time(timing: Timing, workers: dict[str, WorkerProcess], effort: Effort, tell: Callable[[str], None]) -> None:
+    names = list(workers)
+    timing.rounds.update({name: [] for name in names})
     for number in range(effort.rounds):
         tell(f"round {number + 1} of {effort.rounds}")
-        for name in ready[number % len(ready) :] + ready[: number % len(ready)] if ready else ():
+        turn = number % len(names) if names else 0
+        for name in names[turn:] + names[:turn]:
             if name in timing.lacks:
                 continue
             time.sleep(effort.rest)
             answer = _ask(timing, workers[name], "turn", seconds=effort.turn)
             if answer is not None:
                 timing.rounds[name].append(answer["seconds"])
-    for name in ready:
-        if work.group in ("medium", "large") and name not in timing.lacks:
+    for name in names:
+        if timing.work.group in ("medium", "large", "model") and name not in timing.lacks:
             answer = _ask(timing, workers[name], "memory")
             if answer is not None and answer["bytes"] is not None:
                 timing.memory[name] = answer["bytes"]
-    for worker in workers.values():
-        _ask(timing, worker, "drop")
-    timing.rounds = {name: rounds for name, rounds in timing.rounds.items() if rounds and name not in timing.lacks}
-    return timing
 
 
 def _ask(timing: Timing, worker: WorkerProcess, do: str, **arguments: Any) -> dict[str, Any] | None:

@@ -88,9 +88,7 @@ class Worker:
         """The peak memory of one call. Linux only: /proc resets the peak, after malloc has returned its free memory."""
         if not os.path.exists("/proc/self/clear_refs"):
             return {"bytes": None}
-        gc.collect()
-        with contextlib.suppress(AttributeError):  # malloc_trim is glibc's
-            ctypes.CDLL(None).malloc_trim(0)
+        _collect()
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
         before = _status("VmRSS")
@@ -100,7 +98,7 @@ class Worker:
     def drop(self) -> dict[str, Any]:
         self.task = None
         gc.unfreeze()
-        gc.collect()
+        _collect()
         return {}
 
     def _repeat(self, count: int) -> tuple[float, Any]:
@@ -125,6 +123,12 @@ class Worker:
             scale = float(np.abs(array).mean()) if array.size else 0.0
             digest.append([float(array.size), scale, float(array @ weights) / max(1.0, array.size**0.5)])
         return digest
+
+
+def _collect() -> None:
+    gc.collect()
+    with contextlib.suppress(AttributeError):  # malloc_trim is glibc's
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _status(field: str) -> int:

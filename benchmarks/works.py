@@ -6,6 +6,8 @@ a fixed seed: every library gets the same numbers, and the results can be compar
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,12 +35,14 @@ EFFORT = {
     "graph": Effort(0.0, 7),
     "medium": Effort(0.04, 15, rest=0.03),
     "large": Effort(0.0, 5, rest=0.03),
+    "model": Effort(0.0, 4, rest=0.03),
 }
 QUICK_EFFORT = {
     "small": Effort(0.002, 7),
     "graph": Effort(0.0, 3),
     "medium": Effort(0.04, 8, rest=0.03),  # threads that have slept are slow for a few calls
     "large": Effort(0.0, 2, rest=0.03),
+    "model": Effort(0.0, 2, rest=0.03),
 }
 
 
@@ -60,9 +64,9 @@ ELEMENTWISE = OPERATORS[:6]
 
 
 def works(quick: bool) -> list[Work]:
-    """All works in the order of the table; `quick` shortens the deep graph and leaves the largest works out."""
+    """All works in the order of the table; `quick` shortens the deep graph."""
     nodes = 20_000 if quick else 100_000
-    table = [
+    return [
         *(
             Work(f"{name}, {how}", "operator", {"name": name, "recording": how == "recording"}, budget=budget)
             for how in ("recording", "not recording")
@@ -195,6 +199,15 @@ def works(quick: bool) -> list[Work]:
             LARGE,
             "step",
         ),
+        Work("ResNet-18, batch 4 of 224x224, SGD step", "resnet18", {"batch": 4, "size": 224}, "model", unit="step", quick=False),
+        Work(
+            "GPT-2 124M, 256 tokens, AdamW step",
+            "gpt2",
+            {"batch": 1, "length": 256, "layers": 12, "heads": 12, "width": 768, "words": 50257},
+            "model",
+            unit="step",
+            quick=False,
+        ),
         Work(
             "DataLoader over 10,000 items, batches of 64, no workers",
             "loader",
@@ -204,7 +217,6 @@ def works(quick: bool) -> list[Work]:
             "pass",
         ),
     ]
-    return [work for work in table if work.quick or not quick]
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -219,6 +231,14 @@ def uniform(shape: int | tuple[int, ...], low: float = -1.0, high: float = 1.0, 
 def integers(size: int, bound: int, seed: int = 0) -> np.ndarray:
     """int64 indices below `bound`."""
     return np.random.RandomState(seed).randint(0, bound, size)
+
+
+def drawn(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The first value of a parameter: random for matrices and kernels, ones for weights of norms, zeros for biases."""
+    if len(shape) == 1:
+        return np.full(shape, name.endswith("weight"), np.float32)
+    reach = math.prod(shape[1:]) ** -0.5
+    return uniform(shape, -reach, reach, seed=zlib.crc32(name.encode()))
 
 
 def rosenbrock(x: Any) -> Any:

@@ -7,6 +7,7 @@ function under `jax.jit`, since that is how JAX is used; the time to compile is 
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import jax
@@ -14,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.libs import Library, Task
+from benchmarks.libs.jax_models import Models, pooled
 from benchmarks.works import integers, rosenbrock, uniform
 
 
-class Jax(Library):
+class Jax(Models, Library):
     title, module, package = "JAX", "jax", "jax"
 
     def wait(self, value: Any) -> None:
@@ -143,12 +145,16 @@ class Jax(Library):
             jnp.asarray(uniform((rows, width))),
         )
 
-    def max_pool(self, shape: tuple[int, ...] = (16, 64, 56, 56)) -> Task:
-        def pool(x: Any) -> Any:
-            return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+    def pool(self, name: str, shape: tuple[int, ...] = (16, 64, 56, 56)) -> Task:
+        if name != "max_pool2d":
+            raise NotImplementedError("not written for this library")
+        back = uniform((*shape[:2], shape[2] // 2, shape[3] // 2), seed=1)
+        return self._forward_backward(lambda x: pooled(x, 2, 2), back, jnp.asarray(uniform(shape)))
 
-        pooled = (*shape[:2], shape[2] // 2, shape[3] // 2)
-        return self._forward_backward(pool, uniform(pooled, seed=1), jnp.asarray(uniform(shape)))
+    def along_rows(self, name: str, shape: tuple[int, int] = (1000, 1000)) -> Task:
+        functions = {"sum": jnp.sum, "var": partial(jnp.var, ddof=1), "norm": jnp.linalg.norm}
+        x, function = jnp.asarray(uniform(shape)), jax.jit(partial(functions[name], axis=1))
+        return Task(lambda: function(x))
 
     def conv2d(self, image: tuple[int, ...], kernel: tuple[int, ...]) -> Task:
         out = (image[0], kernel[0], image[2] - kernel[2] + 1, image[3] - kernel[3] + 1)

@@ -223,13 +223,7 @@ class _TorchApi(Models, Library):
     def mlp_adam(self, sizes: tuple[int, ...] = (784, 128, 128, 10), batch: int = 64) -> Task:
         nn = self.T.nn
         layers = [nn.Linear(*s) for s in itertools.pairwise(sizes)]
-        for k, layer in enumerate(layers):
-            with self.T.no_grad():
-                layer.weight.copy_(
-                    self.tensor(uniform(tuple(layer.weight.shape), seed=k) / np.float32(sizes[k] ** 0.5))
-                )
-                layer.bias.zero_()
-        model = nn.Sequential(layers[0], *(m for layer in layers[1:] for m in (nn.ReLU(), layer)))
+        model = self.begun(nn.Sequential(layers[0], *(m for layer in layers[1:] for m in (nn.ReLU(), layer))))
         optimizer = self.T.optim.Adam(model.parameters(), lr=1e-3)
         inputs, targets = self.tensor(uniform((batch, sizes[0]))), self.tensor(integers(batch, sizes[-1]))
 

@@ -29,12 +29,11 @@ class Span(NamedTuple):
 
 def span(code: types.CodeType, lasti: int) -> Span:
     """The part of the program that an instruction was compiled from."""
-    line = code.co_firstlineno
-    found = Span(line, line, 0, -1)
-    for first, last, column, end in itertools.islice(code.co_positions(), lasti // 2 + 1):
-        if first is not None:
-            found = Span(first, last or first, column or 0, -1 if end is None else end)
-    return found
+    first, last, column, end = code.co_firstlineno, None, 0, None
+    for place in itertools.islice(code.co_positions(), lasti // 2 + 1):
+        if place[0] is not None:
+            first, last, column, end = place
+    return Span(first, last or first, column or 0, -1 if end is None else end)
 
 
 def text_of(code: types.CodeType, lasti: int) -> str:

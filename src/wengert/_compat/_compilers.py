@@ -128,7 +128,9 @@ def _eager(gm: Any, example_inputs: Any = None, **kwargs: Any) -> Any:
     return gm.forward
 
 
-def aot_autograd(fw_compiler: Any = None, bw_compiler: Any = None, inference_compiler: Any = None, **kwargs: Any) -> Any:
+def aot_autograd(
+    fw_compiler: Any = None, bw_compiler: Any = None, inference_compiler: Any = None, **kwargs: Any
+) -> Any:
     """A backend that gives ``fw_compiler`` the graph in operators of ``torch.ops.aten``."""
     compiler = inference_compiler or fw_compiler
 

@@ -308,9 +308,11 @@ class Tracer:
     def line(self) -> tuple[str, int] | None:
         """The user's line that is running; in a backward pass, the line that made the node."""
         if self.node_line is not None:
-            code, lasti = self.node_line
+            code, at = self.node_line
             if code is not None:
-                return code.co_filename, span(code, lasti).line
+                if isinstance(at, int):  # an instruction: its line is found once for all that the node records
+                    self.node_line = code, at = code, (code.co_filename, span(code, at).line)
+                return at
         frame: Any = getframe(1)
         while frame is not None and INTERNAL[frame.f_code.co_filename]:
             frame = frame.f_back

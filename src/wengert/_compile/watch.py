@@ -185,12 +185,12 @@ class Finder(Values):
     def free_variables(self, frame: Any) -> None:
         """Watch the closure cells of a running function, which references of their own find."""
         code = frame.f_code
-        for name in code.co_freevars:
-            value = frame.f_locals.get(name, MISSING)
-            if value is MISSING or (code, name, id(value)) in self.seen:
-                continue
+        local = frame.f_locals if code.co_freevars else {}
+        found = [(n, local[n]) for n in code.co_freevars if n in local and (code, n, id(local[n])) not in self.seen]
+        closures = _closures(code) if found else []
+        for name, value in found:
             self.seen.add((code, name, id(value)))
-            for cell in _cells_of(code, name, value):
+            for cell in _holding(closures, code.co_freevars.index(name), value):
                 if (id(cell), name) in self.seen or not self.was_there(cell):
                     continue  # of a function that the call makes: its values come from there
                 self.seen.add((id(cell), name))
@@ -252,18 +252,21 @@ class Finder(Values):
         return None
 
 
-def _cells_of(code: Any, name: str, value: Any) -> list[Any]:
-    """The closure cells that a running function's free variable may be in."""
-    k = code.co_freevars.index(name)
+def _closures(code: Any) -> list[Any]:
+    """The closures of the living functions of a code."""
+    found = gc.get_referrers(code)
+    return [f.__closure__ for f in found if isinstance(f, types.FunctionType) and f.__code__ is code and f.__closure__]
+
+
+def _holding(closures: list[Any], k: int, value: Any) -> list[Any]:
+    """The closure cells that a running function's k-th free variable may be in."""
     found = []
-    for holder in gc.get_referrers(code):
-        if isinstance(holder, types.FunctionType) and holder.__code__ is code and holder.__closure__:
-            cell = holder.__closure__[k]
-            try:
-                if cell.cell_contents is value:
-                    found.append(cell)
-            except ValueError:
-                continue
+    for closure in closures:
+        try:
+            if closure[k].cell_contents is value:
+                found.append(closure[k])
+        except ValueError:
+            continue
     return found
 
 

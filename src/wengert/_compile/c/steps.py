@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._arrays.compiled import SUFFIX
 from ..._arrays.memory import address_of
+from ..._tape.tensor import Tensor
 from ...optim._as_c import written
 from ...optim._elementwise import number
 from ..record import recording
@@ -74,7 +75,7 @@ class CStep:
         optimizer, group, p = step.optimizer, step.group, step.param
         with recording:  # this thread compiles, while the program's own may be recording these tensors
             state = optimizer._state_of(group, p)
-            copy = {k: v.clone() if hasattr(v, "clone") else v for k, v in state.items()}
+            copy = {k: v.clone() if isinstance(v, Tensor) and v.numel() == 1 else v for k, v in state.items()}
             kernel, names, constants = optimizer._rule(group, copy, number)
         if p._payload.dtype in SUFFIX:  # the loop is there when the first step comes
             self._find(
