@@ -707,3 +707,8 @@ def test_log_softmax_of_one_element_is_zero(shape: tuple[int, ...]) -> None:
     for seed in range(50):
         x = wg.tensor(draw(*shape, seed=seed), dtype=wg.float32).tanh()
         assert not x.log_softmax(-1).any()
+
+
+def test_multi_margin_loss_of_a_number_has_one_class() -> None:
+    x, target = wg.tensor(0.5), wg.tensor(0)
+    assert wg.nn.functional.multi_margin_loss(x, target, weight=wg.ones(1)).item() == 0
