@@ -95,6 +95,8 @@ def counterpart(fn: Any) -> Any:
         return look_up(*_PUBLIC_NAMES[id(fn)])
     if id(fn) in _REBUILT:
         return _REBUILT[id(fn)][1]
+    if getattr(fn, "__module__", None) == "_operator":
+        return fn
     if isinstance(fn, functools.partial):
         return functools.partial(counterpart(fn.func), *convert(fn.args), **convert(fn.keywords))
     if isinstance(fn, types.MethodType):

@@ -179,6 +179,15 @@ x + x
 x.exp().neg_()
 x > 0
 F.gelu(x)
+2. ** x
+1. ** x
+T.float_power(2, x)
+F.logsigmoid(x)
+F.rrelu(x)
+F.rrelu(x, training=True)
+T.cdist(x, x)
+T.cdist(x, x, p=1.)
+T.unravel_index(x.abs().long(), (4, 5))
 T.where(x > 0, x, 0.)
 x.masked_fill(x > 0, 0.).view(-1)
 x.masked_fill(T.zeros(2, dtype=T.bool)[0], 0.).view(-1)

@@ -21,7 +21,7 @@ torch = cases.torch
 modules = pytest.importorskip("torch.testing._internal.common_modules")
 optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")
 
-LIMIT = 5  # inputs of each module, from first to last
+LIMIT = 8  # inputs of each module, from first to last
 MODULES = {info.name: info for info in modules.module_db}
 GRAPHS = {"nn.NLLLoss"}  # PyTorch reshapes losses of images without reduction once more
 OPTIMIZERS = {info.name: info for info in optimizers.optim_db}

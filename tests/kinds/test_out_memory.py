@@ -66,3 +66,26 @@ def test_an_empty_out_before_the_memory_of_an_input_is_no_part_of_it() -> None:
     index = torch.zeros(5, 5, dtype=torch.int64)
     torch.scatter_reduce(x, 0, index, torch.ones(5, 5), "sum", include_self=False, out=out)
     assert out[0].tolist() == [5.0] * 5 and x[0].tolist() == [0.0] * 5
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_an_out_of_another_shape_keeps_its_memory() -> None:
+    base = torch.zeros(6)
+    out = base[1:]
+    torch.add(torch.ones(2), 1, out=out)
+    assert out.tolist() == [2, 2] and out.storage_offset() == 1
+    assert base.tolist() == [0, 2, 2, 0, 0, 0]
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_a_resized_out_lies_as_the_result() -> None:
+    out = torch.zeros(3, 4)
+    torch.exp(torch.zeros(2, 3).t(), out=out)
+    assert out.shape == (3, 2) and out.stride() == (1, 3) and out.eq(1).all()
+
+
+@pytest.mark.parametrize("make", [torch.ones, torch.zeros, torch.empty, torch.randn, torch.rand])
+def test_a_maker_keeps_the_memory_of_a_larger_out(make: Any) -> None:
+    out = torch.ones(6)[1:]
+    memory = out.data_ptr()
+    assert make(3, out=out) is out and out.shape == (3,) and out.data_ptr() == memory

@@ -859,3 +859,10 @@ def test_a_zero_remainder_has_the_sign_of_the_dividend(dtype: Any) -> None:
         assert W.signbit(r)[:4].tolist() == [True, False, False, True]
     assert str(W.tensor([-4.0, 4.0]) % 2) == "tensor([-0., 0.])"
     assert (x % 2)[4] == 1
+
+
+@pytest.mark.parametrize("degree", [float("nan"), float("inf"), -float("inf"), -1e30])
+@pytest.mark.parametrize("name", ["chebyshev_polynomial_t", "hermite_polynomial_h", "legendre_polynomial_p"])
+def test_a_degree_that_is_no_integer_gives_zero_and_spoils_no_other(name: str, degree: float) -> None:
+    found = getattr(W.special, name)(W.tensor([3.0, 3.0]), W.tensor([degree, 1.0]))
+    assert values(found) == [0.0, 6.0 if name == "hermite_polynomial_h" else 3.0]

@@ -707,3 +707,16 @@ def test_log_softmax_of_one_element_is_zero(shape: tuple[int, ...]) -> None:
     for seed in range(50):
         x = wg.tensor(draw(*shape, seed=seed), dtype=wg.float32).tanh()
         assert not x.log_softmax(-1).any()
+
+
+def test_multi_margin_loss_of_a_number_has_one_class() -> None:
+    x, target = wg.tensor(0.5), wg.tensor(0)
+    assert wg.nn.functional.multi_margin_loss(x, target, weight=wg.ones(1)).item() == 0
+
+
+def test_what_cross_entropy_divides_by_a_number_has_the_name_of_that_form() -> None:
+    x, target = wg.ones(5, 3, requires_grad=True), wg.zeros(5, dtype=wg.long)
+    of_probabilities = wg.nn.functional.cross_entropy(x, wg.ones(5, 3) / 3)
+    assert of_probabilities.grad_fn.name() == "DivBackward1"
+    smoothed = wg.nn.functional.cross_entropy(x, target, label_smoothing=0.1)
+    assert [node.name() for node, _ in smoothed.grad_fn.next_functions] == ["MulBackward1", "MulBackward1"]

@@ -64,9 +64,10 @@ def _of_scipy(name: str) -> Any:
 
 
 def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
+    """The points and the degrees in one shape."""
     if getattr(x, "shape", None) != getattr(n, "shape", ()):
         x, n = lib.broadcast_arrays(x, n)
-    return x, lib.trunc(n)
+    return x, lib.where(lib.abs(n) < 2**63, lib.trunc(n), -1)  # others are no integers: degrees below 0 to C++
 
 
 # kind: first polynomial, at 1, at -1 but for its sign, lowest degree of the trigonometric form, that form

@@ -341,9 +341,22 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
                 "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
                 "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
             )
-        out._payload = np.array(r, dtype=a.dtype)
-        if out._box is not None:
-            out._box.a = out._payload
+        if out._node is not None:
+            out._payload = np.array(r, dtype=a.dtype)
+            if out._box is not None:
+                out._box.a = out._payload
+        else:
+            _resize(out, r)
+            np.copyto(writable(out), r, casting="unsafe")
+            return
     else:
         np.copyto(writable(out), r, casting="unsafe")
     count_write(out)
+
+
+def _resize(out: Any, r: Any) -> None:
+    """Give ``out`` the shape and strides of the result, in the memory that is there if it is enough; counts a write."""
+    out.resize_(r.shape)
+    steps = tuple([s // r.itemsize for s in r.strides])
+    if r.size and steps != out.stride() and is_dense(r.shape, r.strides, r.itemsize):
+        out.as_strided_(r.shape, steps, out.storage_offset())

@@ -224,10 +224,10 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
             resized(out, away.astype(out._payload.dtype))
         elif getattr(away, "is_foreign", False):
             out._payload.write(away)
-    elif out._payload.shape == a.shape:
-        np.copyto(writable(out), a, casting="unsafe")
     else:
-        resized(out, np.array(a, out._payload.dtype))
+        if out._payload.shape != a.shape:
+            out.resize_(a.shape)
+        np.copyto(writable(out), a, casting="unsafe")
     count_write(out)
     return out.requires_grad_() if requires_grad else out
 

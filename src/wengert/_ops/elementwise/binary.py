@@ -21,7 +21,7 @@ from ..._base.errors import warn
 from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
-from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.out import SAME, convertible, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
@@ -439,6 +439,7 @@ publish(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
     other=lambda xp, g, result: g * (result * LN2),
     numbers=NOTHING,
     to_float=True,
+    out_rule=convertible("ldexp can't be cast to the desired output type {Out}"),
     dtypes="fcib",
 )
 def ldexp(lib, input, other):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
+from ..._arrays.layouts import rows
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
@@ -140,6 +141,7 @@ def _log(base: Any) -> Any:
 
 
 @parametric(
+    layout=rows,
     grad=lambda xp, g, self, result, base: (
         g * (result * _log(complex(base) if is_complex(self) else base))
         if base

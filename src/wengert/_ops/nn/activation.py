@@ -12,6 +12,7 @@ from typing import Any
 from numpy import ndarray
 
 from ..._arrays.fused import MANY, recordable
+from ..._arrays.layouts import rows
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -162,6 +163,7 @@ def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
 
 @on_floats(
     "log_sigmoid_cpu",
+    layout=rows,
     grad=_logsigmoid_grad,
     node="LogSigmoidBackward0",
     samples=[((3, 4), ()), ((), ())],

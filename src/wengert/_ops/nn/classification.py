@@ -420,8 +420,9 @@ def multi_margin_loss(
         raise ValueError("weight must be one-dimensional")
     a, t = input._payload, target._payload
     _check_rows(a)
-    if weight is not None and weight._payload.shape != a.shape[-1:]:
-        raise RuntimeError(f"inconsistent weight size, expected {a.shape[-1]} but got {list(weight._payload.shape)}")
+    n = a.shape[-1] if a.ndim else 1
+    if weight is not None and weight._payload.shape != (n,):
+        raise RuntimeError(f"inconsistent weight size, expected {n} but got {list(weight._payload.shape)}")
     single = a.ndim < 2
     rows = 1 if single else a.shape[0]
     if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
@@ -431,7 +432,6 @@ def multi_margin_loss(
         )
     if logical_dtype(target) != INT64:
         raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
-    n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
         raise RuntimeError("target out of range")
     require(input, "f", "multi_margin_loss_cpu_kernel")

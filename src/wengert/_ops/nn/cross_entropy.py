@@ -11,6 +11,7 @@ NOTE [ One node for two ]
 from __future__ import annotations
 
 import math
+import operator
 from sys import _getframe as getframe
 from typing import Any
 
@@ -30,6 +31,7 @@ from ..._tape.node import Box, Parts, box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
+from ..._tape.view_chain import with_node_name
 from ..._tape.unfused import node_of, shown_as
 from ..linalg.matmul import dtype_name
 from .classification import nll_nd
@@ -208,7 +210,7 @@ def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_s
     if code == SUM:
         return total
     samples = math.prod(s for d, s in enumerate(input._payload.shape) if d != class_dim)
-    return total / samples if samples else total * math.nan
+    return with_node_name(total / samples if samples else total * math.nan, "DivBackward1")
 
 
 def _smoothed(
@@ -231,4 +233,5 @@ def _smoothed(
             share = weight[TENSORS.where(ignored, TENSORS.zeros_like(target), target)]
             total = (share * cast(kept, logical_dtype(share))).sum()
             smooth = smooth.sum() / total
-    return picked * (1 - label_smoothing) + smooth * (label_smoothing / n)
+    parts = picked * (1 - label_smoothing), smooth * (label_smoothing / n)
+    return operator.add(*(with_node_name(part, "MulBackward1") for part in parts))

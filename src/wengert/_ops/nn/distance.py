@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import always_rows
 from ..._base.dtypes import BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, plain_body, public
@@ -95,6 +96,7 @@ def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> 
 
 
 @general(
+    layout=always_rows,
     grad=_cdist_grads,
     tensors=2,
     node="CdistBackward0",

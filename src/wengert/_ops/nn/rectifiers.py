@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
+from ..._arrays.layouts import rows
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -334,6 +335,7 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator
 
 
 @parametric(
+    layout=rows,
     grad=lambda xp, g, self, slope: xp.where(self > 0, g, g * slope),
     node="RreluWithNoiseBackward0",
     dtypes="f",
@@ -346,6 +348,7 @@ def _rrelu(lib, self, slope):
 
 
 @general(
+    layout=rows,
     tensors=2,
     grad={"self": lambda xp, g, noise: g * noise},
     batch="elementwise",

@@ -229,7 +229,10 @@ def new_random(
         raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     check_inplace(out, False)
     if tuple(out.shape) != shape:
-        resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
+        if isinstance(out._payload, (np.ndarray, Meta)):
+            out.resize_(shape)
+        else:
+            resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
     fill(out, "", sampler, source, *args)

@@ -23,7 +23,7 @@ from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
-from ..._kinds.out import EXACT, exactly, write_out
+from ..._kinds.out import EXACT, convertible, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
@@ -197,6 +197,12 @@ def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
     )
 
 
+_OF_ALL = convertible(
+    "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got "
+    "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+)
+
+
 def max_of_all(input: Tensor) -> Tensor:
     return _extremum_of_all(input, max_all, "max")
 
@@ -241,7 +247,8 @@ def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
     if out is not None:
-        return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
+        rule = EXACT if isinstance(out, (tuple, list)) else None if args or kwargs else _OF_ALL
+        return write_out(out, fn, (input, *args), kwargs, rule)
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
         return getattr(TENSORS, name + "imum")(input, *args, **kwargs)

@@ -245,6 +245,9 @@ def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dty
     return in_dtype(nansum(in_dtype(input, dtype, "nansum"), dims, keepdim), dtype, "nansum")
 
 
+_MEAN_OF_ALL = convertible("mean.dtype_out(): input types can't be cast to the desired output type {Out}")
+
+
 # ---- mean
 def mean(
     input: Tensor,
@@ -271,7 +274,7 @@ def mean(
             raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
-        rule = convertible("mean.dtype_out(): input types can't be cast to the desired output type {Out}")
+        rule = _MEAN_OF_ALL if dim is None else EXACT if dtype else None
         dtype = dtype or dtype_for(out, input)
         return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling}, rule)
     if spelling:

@@ -16,7 +16,7 @@ from ..._arrays.library import COLONS, concatenate, copyto
 from ..._base.dtypes import INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
-from ..._base.registry import TENSORS, plain_body, public
+from ..._base.registry import plain_body, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.linear import linear
@@ -569,6 +569,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     for n in shape:
         size = size // n if n else 0
         steps.append(max(size, 1))
-    a = indices.long()._payload
-    found = [wrap(a // step % max(n, 1)) for step, n in zip(steps, shape, strict=True)]
-    return TENSORS.stack(found, a.ndim).unbind(-1) if found else ()  # PyTorch gives slices of one tensor
+    if not shape:
+        return ()
+    steps, sizes = (wrap(np.array(values)) for values in (steps, [max(n, 1) for n in shape]))
+    return (indices.long().unsqueeze(-1) // steps % sizes).unbind(-1)  # PyTorch gives slices of one tensor
