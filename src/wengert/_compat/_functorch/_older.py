@@ -47,7 +47,7 @@ def chunk_vmap(
 
 
 def restore_vmap(func: Callable[..., Any], in_dims: Any, batch_size: int, randomness: str) -> Callable[..., Any]:
-    """``vmap`` that returns the outputs as they are inside, each mapped over its first dim, and where they are mapped.
+    """``vmap`` that returns the outputs as they are inside, and where they are mapped.
 
     >>> import wengert as torch
     >>> restore_vmap(lambda x: (x, torch.zeros(2)), (0,), 3, "error")(torch.ones(3))
@@ -63,8 +63,11 @@ def restore_vmap(func: Callable[..., Any], in_dims: Any, batch_size: int, random
                 out = func(*tree_unflatten(given, spec), **kwargs)
         outs, out_spec = tree_flatten(out)
         mapped = [holds(y, Batched, tag) for y in outs]
-        values = [tensor(y._payload.v) if m else y for y, m in zip(outs, mapped, strict=True)]
-        return tree_unflatten(values, out_spec), tree_unflatten([0 if m else None for m in mapped], out_spec)
+        entries = {id(y): (x, d) for x, y, d in zip(flat, given, dims, strict=True) if d is not None}
+        found = [
+            entries.get(id(y), (tensor(y._payload.v), 0)) if m else (y, None) for y, m in zip(outs, mapped, strict=True)
+        ]
+        return tuple(tree_unflatten(list(part), out_spec) for part in zip(*found, strict=True))  # type: ignore[return-value]
 
     return inner
 
