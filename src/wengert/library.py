@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +33,11 @@ from typing import Any
 import wengert as torch
 
 from ._base.errors import noted, warn
-from ._tape.tensor import Tensor
+from ._base.modes import is_grad_enabled
+from ._tape.refusal import Refusal, refusing
+from ._tape.tensor import Tensor, current_fn
 from .autograd.function import Function
+from .utils._aten import OpOverload
 from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = [
@@ -153,6 +157,8 @@ class CustomOpDef:
         self._setup: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
         self._fake: Callable[..., Any] | None = None
+        self._declared = fn is None  # by ``define``: PyTorch's operators of that kind have no node of their own
+        self._composite = False  # whether the kernel is made of other operators, which have derivatives
         self._step = self._made_step()
         _OPERATORS[qualname] = self
 
@@ -160,8 +166,8 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     @property
-    def _opoverload(self) -> _Packet:
-        return _Packet(self, ".default")
+    def _opoverload(self) -> OpOverload:
+        return _Overload(self)
 
     def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
         """Use another function on these devices, of which only ``"cpu"`` exists. Also a decorator."""
@@ -195,6 +201,8 @@ class CustomOpDef:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = self._bind(args, kwargs)
+        if self._declared and self._backward is None:
+            return self._fall_through(bound)
         before = [(name, bound.arguments[name]) for name in self._mutates]
         call = _Call(bound.kwargs)
         flat = self._step.apply(*call.take(bound.args), call)
@@ -213,6 +221,8 @@ class CustomOpDef:
             ) from None
         for position, (name, value) in enumerate(bound.arguments.items()):
             if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
+                if value is None and self._declared:  # PyTorch's dispatcher takes it for an undefined tensor
+                    continue
                 raise RuntimeError(
                     f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found "
                     f"type '{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
@@ -221,6 +231,44 @@ class CustomOpDef:
         bound.apply_defaults()
         return bound
 
+    def _fall_through(self, bound: inspect.BoundArguments) -> Any:
+        """Call the kernel as a function; in the mode "warn", backward passes through its results warn."""
+        result = self._intercepted(bound.args, bound.kwargs)
+        inputs = [t for t in tree_leaves((bound.args, bound.kwargs)) if isinstance(t, Tensor)]
+        if not self._warns() or not any(t.requires_grad for t in inputs):
+            return result
+        nodes = tuple(current_fn(t) if t.requires_grad else None for t in inputs)
+        several = isinstance(result, (tuple, list))
+        outs = [self._warning(t, inputs, nodes) for t in (result if several else [result])]
+        return type(result)(outs) if several else outs[0]
+
+    def _warns(self) -> bool:
+        return not self._composite and is_grad_enabled() and fallback_mode == "warn"
+
+    def _warning(self, t: Any, inputs: list[Tensor], nodes: Any) -> Any:
+        """A result whose backward warns: by a hook if the kernel recorded it, else by a node without gradients."""
+        if not isinstance(t, Tensor) or not (t.is_floating_point() or t.is_complex()):
+            return t
+        if t.requires_grad:
+            written = [t._base] if t._base is not None and any(t is x for x in inputs) else []
+            for x in (t, *written):
+                x.register_hook(lambda g: _warn_of_fallback(self._qualname))
+            return t
+        if any(t is x for x in inputs):  # its history may be a view's
+            return t
+        return refusing(WarnNotImplemented, self._qualname, (t,), nodes)[0]
+
+    def _intercepted(self, args: Any, kwargs: Any) -> Any:
+        """Run; selective checkpoints and dispatch modes, which are below autograd, see the call."""
+        proceed = lambda: self._run(args, kwargs)
+        selective = sys.modules.get(f"{__package__}.utils._selective")
+        if selective is not None and (entered := selective._entered.get()):
+            return entered[-1].context.see_custom(self._opoverload, args, proceed)
+        dispatch = sys.modules.get(f"{__package__}.utils._python_dispatch")
+        if dispatch is not None and (stack := dispatch._stack.get()):
+            return stack[-1].asked(self._opoverload, args, kwargs)
+        return proceed()
+
     def _run(self, args: Any, kwargs: Any) -> Any:
         if self._kernel is None:
             raise NotImplementedError(f"{self._qualname}: there is no kernel for the CPU; register one with impl()")
@@ -228,6 +276,8 @@ class CustomOpDef:
         if self._fake is not None and any(a.is_meta for a in given):
             return self._fake(*args, **kwargs)
         result = self._kernel(*args, **kwargs)
+        if self._declared:
+            return result
         for r in result if isinstance(result, (tuple, list)) else (result,):
             if any(r is a for a in given):
                 raise RuntimeError(
@@ -248,7 +298,7 @@ class CustomOpDef:
             @staticmethod
             def forward(*given: Any) -> Any:
                 *flat, call = given
-                return call.out(op._run(tree_unflatten(flat, call.spec), call.kwargs))
+                return call.out(op._intercepted(tree_unflatten(flat, call.spec), call.kwargs))
 
             @staticmethod
             def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -352,6 +402,33 @@ def _default(text: str) -> Any:
         return text
 
 
+# ---- operators without a derivative
+fallback_mode = "warn"  # or "nothing"
+
+
+def _warn_of_fallback(name: str) -> None:
+    warn(
+        f"{name}: an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through "
+        "it. This may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a future "
+        "version of PyTorch. If your operator is differentiable, please ensure you have registered an autograd kernel "
+        "to the correct Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). If your "
+        "operator is not differentiable, or to squash this warning and use the previous behavior, please register "
+        "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
+    )
+
+
+class WarnNotImplemented(Refusal):
+    """The node of a result that nothing recorded: its backward warns and gives no gradient."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        """Warn, and pass nothing on."""
+        _warn_of_fallback(str(self.message))
+        return tuple(x for m in self.fx if m is not None for x in (m, None))
+
+
 # ---- operators by their schemas
 def _known(name: Any) -> CustomOpDef:
     if isinstance(name, CustomOpDef):
@@ -412,6 +489,7 @@ class Library:
             raise ValueError("Unsupported library type: ", kind)
         self.ns = ns
         self.kind = kind
+        self.m: Any = self.__class__  # PyTorch's compiled library, which tests delete
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator, ``"foo(Tensor x) -> Tensor"``, and return its name."""
@@ -421,9 +499,13 @@ class Library:
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
         """Set an operator's function; only dispatch keys for the CPU and for all devices have an effect."""
+        name = op_name if isinstance(op_name, str) else op_name._name
+        op = _known(name if "::" in name else f"{self.ns}::{name}")
         if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
-            name = op_name if isinstance(op_name, str) else op_name._name
-            _known(name if "::" in name else f"{self.ns}::{name}").register_kernel("cpu", fn)
+            op.register_kernel("cpu", fn)
+            op._composite = dispatch_key == "CompositeImplicitAutograd"
+        elif dispatch_key == "Meta":
+            op.register_fake(fn)
 
 
 # ---- torch.ops
@@ -468,31 +550,57 @@ def load_library(path: str) -> None:
 class _Packet:
     """``torch.ops.NAMESPACE.NAME``, with a single overload, ``.default``."""
 
-    def __init__(self, op: CustomOpDef, overload: str = "") -> None:
+    def __init__(self, op: CustomOpDef) -> None:
         self._op = op
-        self._overload = overload
-        self._qualname = op._qualname
+        self._qualname = self._qualified_op_name = op._qualname
+        self.__name__ = op._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._op(*args, **kwargs)
 
     @property
-    def default(self) -> _Packet:
+    def default(self) -> OpOverload:
         """The overload without a name."""
-        return _Packet(self._op, ".default")
+        return _Overload(self._op)
+
+    def overloads(self) -> list[str]:
+        """The overloads' names."""
+        return ["default"]
 
     def __repr__(self) -> str:
-        return self._qualname.replace("::", ".") + self._overload
+        return self._qualname.replace("::", ".")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Packet) and (self._op, self._overload) == (other._op, other._overload)
+        return isinstance(other, _Packet) and self._op is other._op
 
     def __hash__(self) -> int:
-        return hash((self._qualname, self._overload))
+        return hash(self._qualname)
+
+
+class _Overload(OpOverload):
+    """``torch.ops.NAMESPACE.NAME.default``."""
+
+    def __init__(self, op: CustomOpDef) -> None:
+        super().__init__(_Packet(op), "default")  # type: ignore[arg-type]
+        self._op = op
+        self._qualname = op._qualname
+        self.namespace = op._namespace
+
+    @property
+    def _schema(self) -> str:
+        return self._qualname + self._op._schema
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._op(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self._op._namespace}.{self.__name__}"
+
+    __str__ = __repr__
 
 
 def namespace(name: str) -> _Namespace:
-    """The operators of one namespace. Raises AttributeError if it has none."""
-    if not any(known.startswith(f"{name}::") for known in _OPERATORS):
+    """The operators of one namespace, which may have none yet."""
+    if name.startswith("__"):
         raise AttributeError(f"torch.ops has no namespace {name!r}")
-    return _Namespace(name)
+    return vars(torch.ops).setdefault(name, _Namespace(name))  # type: ignore[no-any-return]

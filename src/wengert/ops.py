@@ -18,10 +18,7 @@ def __getattr__(name: str) -> object:
         return import_module(".library", __package__).load_library
     if name == "loaded_libraries":
         return set()
-    library = sys.modules.get(f"{__package__}.library")
-    if library is not None:
-        return library.namespace(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(".library", __package__).namespace(name)
 
 
 @cache

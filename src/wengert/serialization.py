@@ -432,3 +432,25 @@ def _is_zipfile(file: Any) -> bool:
     magic = file.read(4)
     file.seek(start)
     return magic == b"PK\3\4"
+
+
+def check_module_version_greater_or_equal(
+    module: Any, req_version_tuple: tuple[Any, ...], error_if_malformed: bool = True
+) -> bool:
+    """Whether a module's version is at least this one.
+
+    Raises:
+        RuntimeError: the version does not consist of such parts; a warning if ``error_if_malformed`` is False.
+    """
+    try:
+        parts = module.__version__.split(".")
+        return tuple(type(part)(parts[i]) for i, part in enumerate(req_version_tuple)) >= req_version_tuple
+    except (AttributeError, IndexError, ValueError) as error:
+        message = (
+            f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared "
+            f"with tuple {req_version_tuple}"
+        )
+        if error_if_malformed:
+            raise RuntimeError(message) from error
+        warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
+        return True

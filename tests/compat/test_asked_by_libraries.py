@@ -294,7 +294,7 @@ def test_an_operator_of_a_file_that_cannot_be_loaded_may_be_given_a_fake(monkeyp
         wengert.ops.load_library("/absent.so")
     assert library.register_fake("absent::op")(abs) is abs and library.register_fake("absent::op", abs) is abs
     with pytest.raises(AttributeError):
-        _ = wengert.ops.absent
+        _ = wengert.ops.absent.op
 
 
 def test_names_that_libraries_import(torch: Any) -> None:

@@ -415,3 +415,70 @@ def test_wide_weights_of_a_norm_of_bfloat16(torch: Any) -> None:
         return [(str(y.dtype), y.float().numpy().round(2).tolist()) for y in outs]
 
     assert found(wengert) == found(torch)
+
+
+# ---- PyTorch's own private modules
+def test_chunks_and_mapped_dims_of_functorch() -> None:
+    from wengert._C._functorch import reshape_dim_into, reshape_dim_outof
+    from wengert._functorch.eager_transforms import _as_tuple, _slice_argnums
+    from wengert._functorch.functorch.experimental import chunk_vmap
+    from wengert._functorch.vmap import restore_vmap
+
+    x = wengert.arange(6.0)
+    assert chunk_vmap(wengert.sin, chunks=4)(x).equal(x.sin())
+    outs, dims = restore_vmap(lambda a: (a * 2, wengert.ones(2)), (0,), 6, "error")(x)
+    assert (outs[0].equal(x * 2), outs[1].tolist(), dims) == (True, [1, 1], (0, None))
+    t = wengert.arange(30).reshape(2, 3, 5)
+    assert reshape_dim_into(0, 1, t).equal(t.permute(1, 0, 2).reshape(3, 10))
+    assert reshape_dim_outof(2, 5, t).shape == (2, 3, 5, 1)
+    assert _as_tuple([1]) == (1,) and _slice_argnums(("a", "b"), (-1, 0)) == ("b", "a")
+    assert _slice_argnums(("a", "b"), 1, as_tuple=False) == "b"
+    with pytest.raises(RuntimeError, match="argnums elements must be unique"):
+        _slice_argnums(("a", "b"), (0, -2))
+
+
+def test_functions_of_new_modules() -> None:
+    from wengert._functorch.make_functional import functional_init, functional_init_with_buffers
+
+    weights, fn, names = functional_init(wengert.nn.Linear, (3,))(4, 2)
+    assert names == ("weight", "bias") and weights[0].shape == (3, 2, 4)
+    assert wengert.vmap(fn, (0, None))(weights, (wengert.ones(5, 4),)).shape == (3, 5, 2)
+    params, buffers, fn, _, names = functional_init_with_buffers(wengert.nn.BatchNorm1d)(4)
+    assert names == ("running_mean", "running_var", "num_batches_tracked")
+    assert fn(params, buffers, (wengert.randn(5, 4),)).shape == (5, 4)
+
+
+def test_versions_of_modules() -> None:
+    from wengert.serialization import check_module_version_greater_or_equal as at_least
+
+    class Package:
+        __name__, __version__ = "package", "1.2.x"
+
+    assert at_least(Package, (1, 2)) and not at_least(Package, (1, 3))
+    with pytest.raises(RuntimeError, match="'Package' module version string is malformed"):
+        at_least(Package, (1, 2, 0))
+    with pytest.warns(UserWarning, match="but continuing assuming"):
+        assert at_least(Package, (1, 2, 0), error_if_malformed=False)
+
+
+def test_helpers_of_tests() -> None:
+    from wengert.testing._internal import common_nn, common_utils
+    from wengert.testing._internal.common_cuda import SM89OrLater, tf32_on_and_off
+    from wengert.testing._internal.common_dtype import all_mps_types_and
+
+    assert not SM89OrLater and tf32_on_and_off(0.1)(max) is max
+    assert wengert.bool in all_mps_types_and(wengert.bool)
+    _, net, twice = common_nn._create_basic_net()
+    assert len(twice) == 2 and [name for name, _ in net.named_buffers()] == ["dummy_buf", "l1.layer_dummy_buf"]
+
+    class Cases(common_nn.NNTestCase):
+        @common_utils.swap([True, False])
+        def test_swapped(self) -> None:
+            seen.append(wengert.__future__.get_swap_module_params_on_conversion())
+
+    seen: list[bool] = []
+    common_utils.instantiate_parametrized_tests(Cases)
+    for name in ("test_swapped_swap_True", "test_swapped_swap_False"):
+        getattr(Cases(name), name)()
+    common_nn._test_module_empty_input(Cases(), wengert.nn.ReLU(), wengert.ones(0, 3))
+    assert seen == [True, False] and not wengert.__future__.get_swap_module_params_on_conversion()

@@ -207,3 +207,114 @@ def test_operators_on_lists_of_tensors() -> None:
     (parts[0].sum() + 2 * parts[1].sum()).backward()
     assert x.grad.tolist() == [1.0, 1.0, 2.0, 2.0]
     assert [p.shape for p in halves([T.ones(4, device="meta")], 0)] == [(2,), (2,)]
+
+
+def declared(schema: str, kernel: Any, key: str = "CPU") -> Any:
+    """An operator of schema and kernel, without a derivative."""
+    lib = T.library.Library("fallback", "FRAGMENT")
+    name = lib.define(schema)
+    lib.impl(name, kernel, key)
+    return getattr(T.ops.fallback, name).default
+
+
+@pytest.fixture(params=["warn", "nothing"])
+def fallback(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = T._C._get_autograd_fallback_mode()
+    T._C._set_autograd_fallback_mode(request.param)
+    yield request.param
+    T._C._set_autograd_fallback_mode(before)
+
+
+NOT_REGISTERED = "an autograd kernel was not registered to the Autograd key"
+
+
+def test_declared_operators_are_recorded_as_what_they_call(fallback: str, recwarn: pytest.WarningsRecorder) -> None:
+    op = declared("sine(Tensor x) -> Tensor", lambda x: x.sin())
+    x = T.ones(2, requires_grad=True)
+    op(x).sum().backward()
+    assert T.equal(x.grad, x.cos())
+    assert [NOT_REGISTERED in str(w.message) for w in recwarn] == [True] * (fallback == "warn")
+
+
+def test_composite_kernels_never_warn(recwarn: pytest.WarningsRecorder) -> None:
+    op = declared("composed(Tensor x) -> Tensor", lambda x: x.sin(), "CompositeImplicitAutograd")
+    op(T.ones(2, requires_grad=True)).sum().backward()
+    assert not len(recwarn)
+
+
+def test_results_that_nothing_recorded(fallback: str) -> None:
+    op = declared("copied(Tensor? none, Tensor x) -> (Tensor, Tensor)", lambda _, x: (None, T.tensor(x.tolist())))
+    x = T.ones(2, requires_grad=True)
+    none, y = op(None, x)
+    assert none is None
+    if fallback == "nothing":
+        assert not y.requires_grad
+        return
+    with pytest.warns(UserWarning, match=NOT_REGISTERED):
+        y.sum().backward()
+    assert x.grad is None
+
+
+def test_writes_to_views_warn_by_their_base(fallback: str) -> None:
+    def write(x: T.Tensor) -> T.Tensor:
+        with T.no_grad():
+            return x.sin_()
+
+    op = declared("written(Tensor(a!) x) -> Tensor(a!)", write)
+    base = T.ones(3, requires_grad=True).clone()
+    view = base[:1]
+    assert op(view) is view
+    if fallback == "warn":
+        with pytest.warns(UserWarning, match=NOT_REGISTERED):
+            base.sum().backward()
+
+
+def test_overloads_of_custom_operators() -> None:
+    op = T.library.custom_op("own::halved", lambda x: x / 2, mutates_args=(), schema="(Tensor x) -> Tensor")
+    overload = T.ops.own.halved.default
+    assert isinstance(overload, T._ops.OpOverload)
+    assert (overload.name(), overload.namespace, overload.overloadpacket) == ("own::halved", "own", T.ops.own.halved)
+    assert overload == op._opoverload
+    assert T.ops.own.halved.overloads() == ["default"]
+    assert str(overload._schema) == "own::halved(Tensor x) -> Tensor"
+    assert repr(T.ops.namespace_of_nobody)  # as in PyTorch, empty until an operator is declared
+    del T.ops.namespace_of_nobody
+
+
+def test_modes_and_selective_checkpoints_see_custom_operators() -> None:
+    from functools import partial
+
+    from wengert.utils._python_dispatch import TorchDispatchMode
+    from wengert.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+
+    runs: list[int] = []
+
+    @T.library.custom_op("own::sine_and_two", mutates_args=())
+    def sine_and_two(x: T.Tensor) -> tuple[T.Tensor, int]:
+        runs.append(1)
+        return x.sin(), 2
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    sine_and_two.register_autograd(lambda ctx, g, _: g * ctx.saved_tensors[0].cos(), setup_context=setup)
+    overload = T.ops.own.sine_and_two.default
+    seen: list[Any] = []
+
+    class Seeing(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Seeing():
+        sine_and_two(T.ones(2))
+    assert seen[0] == overload
+    runs.clear()
+    x = T.ones(2, requires_grad=True)
+    keep = partial(create_selective_checkpoint_contexts, [overload])
+    y = checkpoint(lambda x: (sine_and_two(x)[0] * x.exp()).sin(), x, use_reentrant=False, context_fn=keep)
+    y.sum().backward()
+    assert runs == [1]
+    reference = T.ones(2, requires_grad=True)
+    (reference.sin() * reference.exp()).sin().sum().backward()
+    T.testing.assert_close(x.grad, reference.grad)

@@ -22,8 +22,13 @@ def segment_places(sizes: Any, starts: Any, n: int) -> tuple[Any, Any]:
     return (None if place.size == rows * n and (place == np.arange(place.size)).all() else place), segment
 
 
-def bag_of(offsets: Any, n: int, include_last_offset: bool) -> tuple[Any, int]:
-    """The bag of each index (without the indices after the last bag's end), and the number of bags."""
+def bag_of(offsets: Any, n: int, include_last_offset: bool, last_to_end: bool = False) -> tuple[Any, int]:
+    """The bag of each index (without the indices after the last bag's end), and the number of bags.
+
+    ``last_to_end``: the last bag has all that is left, whatever the last offset says.
+    """
+    if include_last_offset and last_to_end and offsets.size > 1:
+        offsets = np.append(offsets[:-1], n)
     ends = offsets[1:] if include_last_offset else np.append(offsets[1:], n) if offsets.size else offsets
     sizes = np.maximum(ends - offsets[: ends.size], 0)
     return intp.repeat(np.arange(ends.size), sizes), ends.size

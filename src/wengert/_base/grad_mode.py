@@ -226,6 +226,13 @@ class grad_mode(_ModeDecorator):
         return changed(grad=self.mode)
 
 
+class recording(_WithoutOptions):
+    """Recording on, in inference mode too, for the library's own use: what transforms run their functions in."""
+
+    def _target(self) -> State:
+        return changed(grad=True, inference=False)
+
+
 def is_grad_enabled() -> bool:
     """Whether recording is on in this thread or task; inference mode records nothing all the same.
 

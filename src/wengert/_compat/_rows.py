@@ -9,7 +9,9 @@ from __future__ import annotations
 import builtins
 import collections.abc
 import math
+import os
 import queue
+import traceback
 import typing
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,6 +26,7 @@ from wengert._base.modes import in_transform
 
 from . import _compilers as compilers
 from . import _devices as devices
+from . import _logs as logs
 from . import _switches as switches
 
 Part = Callable[[str], dict[str, Any]]  # module name -> names
@@ -351,6 +354,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "mark_dynamic mark_static mark_static_address maybe_mark_dynamic run set_stance substitute_in_graph")),
     "_C": (
         "", answers("_get_tracing_state", none), answers("_is_tracing", no),
+        answers("_debug_only_are_vmap_fallback_warnings_enabled", no),
+        answers("_debug_only_display_vmap_fallback_warnings", lambda enabled: None, "Does nothing: no loop is run."),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
         answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
         answers("_infer_size", lambda *sizes: _find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
@@ -366,8 +371,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
             "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
             "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView", module="wengert._C")),
     ),
+    "_C._profiler": ("", classes("_ExperimentalConfig", devices.NoContext)),
     "_C._functorch": (
-        "", answers("is_legacy_batchedtensor", lambda tensor: False, "False: there is one vmap."),
+        "", aliases("_functorch._older", "reshape_dim_into reshape_dim_outof"),
+        answers("is_legacy_batchedtensor", lambda tensor: False, "False: there is one vmap."),
         answers("is_functionaltensor", lambda tensor: False, UNTRACED),
         refusals("_add_batch_dim _remove_batch_dim", NotImplementedError,
                  "torch._C._functorch: wengert cannot make a tensor one of a transform's from outside",
@@ -432,7 +439,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
     "_subclasses.fake_tensor": (
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
-        classes("FakeTensor FakeTensorMode"), answers("is_fake", lambda x: False, "False: every tensor has its data."),
+        classes("FakeTensor FakeTensorConverter FakeTensorMode"),
+        answers("is_fake", lambda x: False, "False: every tensor has its data."),
     ),
     "jit": (
         "", answers("export script_method script_if_tracing unused", itself), values(_script_if_tracing=itself),
@@ -512,16 +520,53 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "set_overwrite_module_params_on_conversion set_swap_module_params_on_conversion")),
     "_custom_ops": ("the first form of ``torch.library``.", aliases("library", "custom_op")),
     "_functorch.apis": ("", aliases("func", "grad grad_and_value vmap")),
-    "_functorch.eager_transforms": ("", aliases("func", "functionalize hessian jacfwd jacrev jvp linearize vjp")),
+    "_functorch.eager_transforms": ("", aliases("func", "functionalize hessian jacfwd jacrev jvp linearize vjp"),
+        aliases("_functorch._older", "_as_tuple _slice_argnums")),
     "_functorch.functorch.experimental": (
-        "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_")),
+        "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_"),
+        aliases("_functorch._older", "chunk_vmap")),
     "_functorch.functorch.experimental.control_flow": ("", aliases("_higher_order_ops", "cond map")),
-    "_functorch.vmap": ("", aliases("func", "vmap")),
+    "_functorch.utils": ("", aliases("_functorch._older", "enable_single_level_autograd_function")),
+    "_functorch.vmap": ("", aliases("func", "vmap"), aliases("_functorch._older", "restore_vmap")),
+    "_utils_internal": (
+        "what PyTorch's own tests import.",
+        answers("deprecated", logs.deprecated), answers("get_file_path_2", os.path.join, "The path of these parts.")),
+    "utils._import_utils": ("", answers("import_dill dill_available", none)),
+    "utils._traceback": (
+        "tracebacks of PyTorch's compiler.", classes("CapturedTraceback"),
+        answers("report_compile_source_on_error", nullcontext, "A context that does nothing."),
+        answers("format_traceback_short", lambda tb: "{0.filename}:{0.lineno} in {0.name}".format(
+            traceback.extract_tb(tb)[-1]), "The innermost place, ``file.py:1 in name``.")),
+    "testing._internal.autograd_function_db": ("custom functions for tests.", values(autograd_function_db=[])),
+    "testing._internal.custom_op_db": ("custom operators for tests.", values(custom_op_db=[])),
+    "nn.parallel._functions": ("what copies tensors between GPUs, not there.", classes("Broadcast Gather Scatter")),
+    "utils._triton": ("PyTorch's compiler of GPU programs, not there.", answers("has_triton has_triton_package", no)),
+    "utils.data._utils.pin_memory": (
+        "pinned memory, which only GPUs need.",
+        answers("pin_memory", lambda data, device=None: data, "The data, which stays where it is.")),
+    "utils.serialization": ("the settings of files.",),
+    "utils.serialization.config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(load=SimpleNamespace(mmap=False, endianness=None, mmap_flags=2, calculate_storage_offsets=False)),
+        values(save=SimpleNamespace(compute_crc32=True, use_pinned_memory_for_d2h=False, storage_alignment=64))),
+    "testing._internal.inductor_utils": (
+        "GPUs, of which there is none.", values(GPU_TYPE="cuda", HAS_CPU=False, HAS_CUDA=False, HAS_GPU=False)),
+    "testing._internal.opinfo": ("descriptions of operators.",),
+    "testing._internal.opinfo.core": (
+        "", aliases("testing._internal.common_methods_invocations", "NO_ARGS=NO_ARGS OpInfo SampleInput")),
+    "_inductor.utils": (
+        "", answers("fresh_cache fresh_inductor_cache", lambda *args, **kwargs: nullcontext(), "A context.")),
+    "_logging": ("the logs of PyTorch's parts, by their names.", answers("set_logs", logs.set_logs)),
+    "profiler.itt": (
+        "marks for Intel's profiler, which is not there.", answers("is_available", no),
+        refusals("mark range range_pop range_push", RuntimeError,
+                 "ITT functions not installed. Are you sure you have a ITT build?")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
     "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
     "_utils": (
         "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
-        lambda module: _find("_saving.rebuilding:NAMES"), lambda module: _find("_compat._flat_tensors:NAMES")),
+        answers("try_import", logs.try_import), lambda module: _find("_saving.rebuilding:NAMES"),
+        lambda module: _find("_compat._flat_tensors:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
         aliases("func._vmap", "_vmap")),

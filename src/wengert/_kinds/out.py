@@ -23,7 +23,7 @@ from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
 from .._base.modes import is_grad_enabled
 from .._base.registry import REGISTRY
-from .._payloads.transforms import DEPTH, Dual
+from .._payloads.transforms import DEPTH, Batched, Dual
 from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
@@ -206,8 +206,8 @@ def _template(source: str) -> types.CodeType:
     return scope["outer"](None, None).__code__
 
 
-def _has_duals(values: Any) -> bool:
-    return any(isinstance(v, Tensor) and isinstance(v._payload, Dual) for v in values)
+def _has_duals(values: Any, kind: type = Dual) -> bool:
+    return any(isinstance(v, Tensor) and isinstance(v._payload, kind) for v in values)
 
 
 def write_out(
@@ -222,10 +222,16 @@ def write_out(
     for o in outs:
         if not isinstance(o, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
-    if DEPTH.get() and _has_duals((*args, *outs)):
-        raise NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
-        )
+    if DEPTH.get():
+        if _has_duals((*args, *outs)):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            )
+        if _has_duals((*args, *outs), Batched):
+            raise RuntimeError(
+                f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work on out= or view "
+                "ops."
+            )
     result = op(*args, **(kwargs or {}))
     info = REGISTRY.get(name)
     if name in _APART or (info is not None and info.batch == "elementwise"):

@@ -68,8 +68,8 @@ def _between(hooks: tuple[Any, ...], info: Operator, args: tuple[Any, ...]) -> A
 def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
     state = MODE.get()
-    if inference_tensors and info.view and is_inference(args[0]):
-        return quiet(info, args)  # such a tensor may require grad, but its views have no history
+    if inference_tensors and (info.view or state is None or state.grad) and _only_inference(info, args):
+        return quiet(info, args)  # such a tensor may require grad, but PyTorch records nothing
     if state is None:
         return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if not state.grad:
@@ -82,6 +82,14 @@ def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
 
         pack_saved(result, state.hooks[-1])
     return result
+
+
+def _only_inference(info: Operator, args: tuple[Any, ...]) -> bool:
+    """Whether all tensors among the arguments are inference tensors. (The number of ``x + 1`` is a normal tensor.)"""
+    if info.kind == "binary" and not (isinstance(args[0], Tensor) and isinstance(args[1], Tensor)):
+        return False
+    tensors = [t for a in args for t in (a if type(a) in (list, tuple) else (a,)) if isinstance(t, Tensor)]
+    return bool(tensors) and all(map(is_inference, tensors))
 
 
 def _refusing(result: Any) -> Any:

@@ -110,8 +110,13 @@ def _run_for(
         needed.update(m for m in wanted if m._seq and type(m) is not Port)
     got: dict[Node, Any] = {}
     only = (wanted, needed, got)
-    plain = not (create_graph or observers)
+    due = leaf_schedule(roots) if hooked_leaves else []
+    plain = not (create_graph or observers or due)
     while heap:
+        while due and -heap[0][0] < due[-1][0]:
+            m = due.pop()[2]
+            if m in wanted and m in leaves and m._hooks is not None:
+                got[m] = before(m, leaves.pop(m), create_graph)
         n = heappop(heap)[1]
         g = buf.pop(n)
         if type(n) is NothingArrives:

@@ -180,6 +180,7 @@ class Node:
     __slots__ = ("__weakref__", "_code", "_hooks", "_lasti", "_seq")
     _hooks: Hooks | None
     _seq: int
+    renumbered = False  # whether a program changed a number: else a node's is above its inputs'
     saved_names: tuple[str, ...] = ()
 
     by_user = False  # whether its backward step is the user's code
@@ -221,6 +222,11 @@ class Node:
 
     def _sequence_nr(self) -> int:
         return int(self._seq)  # nodes between others (``unfused``) have fractional numbers
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        """Change the number that orders the backward pass. A node that is not above its inputs' may run twice."""
+        Node.renumbered = True
+        self._seq = sequence_nr
 
     @property
     def metadata(self) -> dict[Any, Any]:

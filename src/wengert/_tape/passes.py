@@ -93,7 +93,7 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     An output of a node may have several ports (one for each time that it was saved and restored): the ports of a
     wanted output are added to ``wanted``.
     """
-    lowest = min((n.fx._seq if type(n) is Port else n._seq for n in wanted), default=0)
+    lowest = -1 if Node.renumbered else min((n.fx._seq if type(n) is Port else n._seq for n in wanted), default=0)
     ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
     seen = set(roots)
     stack = list(seen)
@@ -111,11 +111,14 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
                     stack.append(m)
     found.sort(key=itemgetter(0))  # oldest first: a node points only to older nodes
     needed: set[Node] = set()
-    for _, n, edges in found:
-        for m in edges:
-            if m in wanted or m in needed:
-                needed.add(n)
-                break
+    before = -1
+    while len(needed) > before:
+        before = len(needed) if Node.renumbered else len(found)
+        for _, n, edges in found:
+            for m in edges:
+                if m in wanted or m in needed:
+                    needed.add(n)
+                    break
     return needed
 
 

@@ -24,7 +24,7 @@ from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..func._levels import check_tangent, holds
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, dual_of, leads_out, shown, tangent_of
-from .function import Function, _in_transform, run
+from .function import Function, _in_transform, refuse_saved_inputs, run
 
 
 class VmapInfo(NamedTuple):
@@ -103,6 +103,7 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
     with grad_mode(False):
         cls.setup_context(ctx, args, outputs)
+    refuse_saved_inputs(ctx, args, outputs)
     return outputs
 
 

@@ -192,6 +192,11 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     bound.apply_defaults()
     for name in kwargs:
         if name in bound.kwargs:  # gradients are returned by position
+            if in_transform():
+                raise NotImplementedError(
+                    "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors "
+                    f"to autograd.Function. Got: {kwargs}"
+                )
             raise TypeError(f"{cls.forward.__name__}() got an unexpected keyword argument '{name}'")
     return bound.args[1:] if with_ctx else bound.args
 
@@ -263,7 +268,24 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
     else:
         outputs = cls.forward(*args)
         cls.setup_context(ctx, args, outputs)
+        refuse_saved_inputs(ctx, args, outputs)
     return outputs
+
+
+def refuse_saved_inputs(ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:
+    """Raise PyTorch's error if ``setup_context`` saved an input that is an output as it is."""
+    outs = outputs if isinstance(outputs, tuple) else (outputs,)
+    same = [o for o in outs if isinstance(o, Tensor) and any(o is a for a in args)]
+    if not same:
+        return
+    for saved in (ctx.to_save, getattr(ctx, "saved_for_forward", None)):
+        for t in saved or ():
+            if any(t is o for o in same) and not any(t is d for d in ctx.dirty_tensors):
+                raise RuntimeError(
+                    "An input that has been returned as-is as output is being saved for backward. This is not "
+                    "supported if you override setup_context. You should return and save a view of the input instead, "
+                    "e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+                )
 
 
 def _adopt_old_context(ctx: Any, old: Any) -> None:

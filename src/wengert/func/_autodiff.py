@@ -18,18 +18,29 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from .._base.grad_mode import grad_mode
+from .._base.grad_mode import grad_mode, recording
 from .._base.modes import is_grad_enabled, running, transform, undone
 from .._base.registry import TENSORS
-from .._payloads.transforms import DEPTH, Dual, OwnTape, entered, lifted, without_lift
+from .._payloads.transforms import (
+    DEEPEST,
+    DEPTH,
+    Batched,
+    Dual,
+    OwnTape,
+    Transformed,
+    entered,
+    lifted,
+    of_transform,
+    without_lift,
+)
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent
-from .._tape.node import leaf_node
+from .._tape.node import box_of, leaf_node, version_of
 from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from .._tensor_api.construct import placed_beside
-from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_leaves, tree_map, tree_unflatten
 from ._levels import (
     VARIABLES,
     bare,
@@ -159,17 +170,47 @@ class _Chosen:
         self.positions = _positions(argnums, len(args))
         self.values = tuple(args[i] for i in self.positions)
         self.single = isinstance(argnums, int)
+        self.depth = DEPTH.get()
 
     def call(self, *values: Any) -> Any:
-        """The function with these in place of the chosen arguments."""
-        given = list(self.args)
+        """The function with these in place of the chosen arguments.
+
+        The others are aliases: the function may write to its arguments, but not to tensors that it captured.
+        """
+        aliases: list[tuple[Tensor, Tensor]] = []
+        own = lambda x: _alias(x, aliases)
+        given = [a if i in self.positions else tree_map(own, a) for i, a in enumerate(self.args)]
         for i, value in zip(self.positions, values, strict=True):
             given[i] = value
-        return self.func(*given, **self.kwargs)
+        result = self.func(*given, **{name: tree_map(own, a) for name, a in self.kwargs.items()})
+        for x, t in aliases:
+            if t._payload is not x._payload and of_transform(t._payload):
+                self._write_back(x, t._payload)
+        return result
+
+    def _write_back(self, x: Tensor, p: Any) -> None:
+        """Write to an argument what a transform inside wrote to its alias."""
+        while isinstance(p, Transformed) and p.tag & DEEPEST > self.depth:
+            if isinstance(p, Batched):  # one value for each example does not fit
+                raise RuntimeError(CAPTURED)
+            p = p.v
+        new = tensor(p)
+        arrays = new._payload, x._payload
+        if not all(isinstance(a, np.ndarray) for a in arrays) or not np.may_share_memory(*arrays):
+            x.copy_(new)
 
     def each(self, results: Any) -> Any:
         """A tuple of what belongs to each chosen argument; without the tuple if one was chosen by an int."""
         return results[0] if self.single else results
+
+
+def _alias(x: Any, aliases: list[tuple[Tensor, Tensor]]) -> Any:
+    if type(x) is not Tensor or x._node is not None:
+        return x
+    t = wrap(x._payload)
+    box_of(t).cell = version_of(x)
+    aliases.append((x, t))
+    return t
 
 
 # ---- grad and vjp
@@ -186,7 +227,7 @@ def grad_and_value(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         tape = _Tape()
-        with undone(tape.inside), tape.level as tape.tag, grad_mode(True), tape.inside:
+        with undone(tape.inside), tape.level as tape.tag, recording(), tape.inside:
             chosen = _Chosen(func, argnums, args, kwargs)
             flat, spec = tree_flatten(chosen.values)
             inner = [tape.variable(x) for x in flat]
@@ -213,6 +254,9 @@ def _parted(out: Any, has_aux: bool, who: str) -> tuple[Any, Any]:
         return out, None
     if not (isinstance(out, tuple) and len(out) == 2):
         raise RuntimeError(f"{who}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for x in tree_leaves(out[1]):
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
     return out
 
 
@@ -256,7 +300,7 @@ def vjp(
     (tensor([1., 1.]),)
     """
     tape = _Tape()
-    with undone(tape.inside), tape.level as tape.tag, grad_mode(True), tape.inside:
+    with undone(tape.inside), tape.level as tape.tag, recording(), tape.inside:
         flat, spec = tree_flatten(primals)
         inner = [tape.variable(x) for x in flat]
         out = func(*tree_unflatten(inner, spec))
@@ -285,7 +329,7 @@ def vjp(
             if isinstance(g, Tensor):
                 _check_cotangent(i, y, g)
         tape.recording = is_grad_enabled() if create_graph is None else create_graph
-        with grad_mode(True):
+        with recording():
             return tree_unflatten(tape.pulled_back(outs, flat_given, True), spec)
 
     primal_out = tree_unflatten([tape.left(y) for y in outs], out_spec)
@@ -478,7 +522,11 @@ def jacrev(
                 given = [v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
-            rows = chosen.each(vmap(one, chunk_size=chunk_size)(_basis(y)))
+            if chunk_size == 1:  # PyTorch's way for functions that vmap cannot map
+                each = [one(v) for v in _basis(y)]
+                rows = chosen.each(tree_map(lambda *rs: TENSORS.stack(rs, 0), *each))
+            else:
+                rows = chosen.each(vmap(one, chunk_size=chunk_size)(_basis(y)))
             results.append(tree_map(lambda r, y=y: r.reshape(tuple(y.shape) + tuple(r.shape[1:])), rows))
         jac = tree_unflatten(results, out_spec)
         return (jac, pulled[2]) if has_aux else jac

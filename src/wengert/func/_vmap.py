@@ -162,9 +162,12 @@ def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any,
         changed = [(x, y, d) for x, y, d in zip(flat, inner, dims, strict=True) if d is not None]
     _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
+    given = {id(y): (x, d) for x, y, d in changed if holds(y, Batched, tag)}
     results = [
-        _leave(y, d, tag, size, func) for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
+        _leave(y, d, tag, size, func, given.get(id(y)))
+        for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
     ]
+    given.clear()
     if inside.rebound:
         del out, outs, inner, changed
         check_captured(inside, tag, _CAPTURED)
@@ -180,8 +183,12 @@ _CAPTURED = (
 
 
 def _enter(x: Tensor, d: int, tag: int) -> Tensor:
-    front = x if d == 0 else TENSORS.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
-    return wrap(Batched(payload(front), tag))
+    return wrap(Batched(payload(_in_front(x, d)), tag))
+
+
+def _in_front(x: Tensor, d: int) -> Tensor:
+    """A tensor with this dimension first."""
+    return x if d == 0 else TENSORS.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
 
 
 def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
@@ -216,7 +223,8 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
     return dims
 
 
-def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
+def _leave(y: Any, d: Any, tag: int, size: int, func: Any, given: tuple[Tensor, int] | None) -> Any:
+    """A result outside; ``given``: the argument that the function returned as it is, and its mapped dim."""
     name = _name(func)
     batched = holds(y, Batched, tag)
     if d is None:
@@ -228,6 +236,10 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= "
             "to None for output?"
         )
+    if given is not None and -given[0].dim() <= d < given[0].dim():
+        x, mapped = given
+        at = d % x.dim()
+        return x if at == mapped else _to_place(_in_front(x, mapped), at)
     out = tensor(y._payload.v) if batched else TENSORS.expand(y, (size, *y._payload.shape))
     n = out._payload.ndim
     if not -n <= d < n:

@@ -8,7 +8,7 @@
 torch.Size([3, 1])
 """
 
-from . import functional, init, modules, parallel, parameter, utils
+from . import functional, grad, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _layers
 from .parallel import DataParallel
@@ -21,6 +21,7 @@ __all__ = [  # noqa: PLE0604
     "UninitializedBuffer",
     "UninitializedParameter",
     "functional",
+    "grad",
     "init",
     "modules",
     "parallel",

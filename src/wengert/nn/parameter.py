@@ -5,15 +5,18 @@ Results of operations on parameters are plain Tensors, and so are ``.data`` and 
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
+from .._base.aten_names import aten_name
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
 from .._base.errors import refuse_unknown, refuses_unknown
 from .._base.exports import own_names
-from .._base.modes import inference_tensors, is_inference_mode_enabled
+from .._base.modes import inference_tensors, is_inference_mode_enabled, watching
 from .._base.torch_function import DISABLED
 from .._tape.inference import is_inference
 from .._tape.node import Version, box_of, leaf_node, version_of
@@ -113,6 +116,44 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 PLAIN_NAMES.add(Parameter)
 
 
+_waiting: list[object] = []  # one for each uninitialized tensor, as long as it lives
+_leaving: list[Callable[[], Any]] = []  # what takes the hook away after the last one
+
+
+def _refuse_uninitialized(info: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    """The hook around every operator while there are uninitialized tensors."""
+    found = [a for a in args if isinstance(a, UninitializedTensorMixin)]
+    if found and info.name not in _ALLOWED:
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {aten_name(info)}. This error happens when you are using "
+            f"a `LazyModule` or explicitly manipulating `torch.nn.parameter.{type(found[0]).__name__}` objects. When "
+            "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch "
+            "functions"
+        )
+    return proceed()
+
+
+_ALLOWED = {"_to_copy", "convert", "detach"}
+
+
+def _watched(t: Any) -> Any:
+    """An uninitialized tensor, on which operators are refused until it gets a shape or dies."""
+    if not _waiting:
+        watch, leave = watching(_refuse_uninitialized)
+        watch()
+        _leaving.append(leave)
+    t._end_of_watch = end = weakref.finalize(t, _unwatch, key := object())
+    end.atexit = False
+    _waiting.append(key)
+    return t
+
+
+def _unwatch(key: object) -> None:
+    _waiting.remove(key)
+    if not _waiting:
+        _leaving.pop()()
+
+
 class UninitializedTensorMixin:
     """Base of parameters and buffers whose shape a lazy module determines at its first call."""
 
@@ -130,6 +171,7 @@ class UninitializedTensorMixin:
         self._box.a = self._payload
         if self._node is not None:
             self._node.cls = self.cls_to_become
+        self.__dict__.pop("_end_of_watch")()
         self.__class__ = self.cls_to_become
 
     @property
@@ -175,7 +217,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Self:
-        return _leaf(cls, _empty(device, dtype), requires_grad)
+        return _watched(_leaf(cls, _empty(device, dtype), requires_grad))  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         known = memo.get(id(self))
@@ -223,7 +265,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         t = _leaf(cls, _empty(device, dtype), requires_grad)
         t.persistent = persistent
         t._is_buffer = True
-        return t
+        return _watched(t)  # type: ignore[no-any-return]
 
 
 __all__ = own_names(globals())  # noqa: PLE0605

@@ -7,6 +7,7 @@ usual. (In PyTorch a mode is below autograd.) A write in place appears as the op
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,11 +40,15 @@ class _Entered:
         stack = _stack.get()
         if not stack or stack[-1] is not self:
             return proceed()
-        op, before = overload_of(info, args), intercepted.get()
+        return self.asked(overload_of(info, args), args, {}, info)
+
+    def asked(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], info: Any = None) -> Any:
+        """The mode's answer, which it gives without itself; ``info`` is an operator of wengert."""
+        stack, before = _stack.get(), intercepted.get()
         try:
             _stack.set(stack[:-1])
-            intercepted.set((op, info, args))
-            return self.mode.__torch_dispatch__(op, (), args, {})
+            intercepted.set((op, info, args) if info is not None else before)
+            return self.mode.__torch_dispatch__(op, (), args, kwargs)
         finally:
             _stack.set(stack)
             intercepted.set(before)
@@ -119,7 +124,11 @@ def _payload(x: Any) -> Any:
 def _get_current_dispatch_mode() -> Any:
     """The innermost mode, ``None`` outside of any."""
     stack = _stack.get()
-    return stack[-1].mode if stack else None
+    if stack:
+        return stack[-1].mode
+    selective = sys.modules.get(f"{__package__}._selective")  # the contexts of selective checkpoints are modes too
+    entered = selective._entered.get() if selective is not None else ()
+    return entered[-1].context if entered else None
 
 
 def _get_current_dispatch_mode_stack() -> list[Any]:
@@ -155,6 +164,12 @@ def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
         yield stack[-1].mode
     finally:
         _stack.set(stack)
+
+
+def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """The result of a dispatch: for a write in place the tensor that was written."""
+    name = func.overloadpacket.__name__
+    return args[0] if name.endswith("_") and not name.endswith("__") else out
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:

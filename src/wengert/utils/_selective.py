@@ -27,6 +27,7 @@ from .._kinds.templates import variant
 from .._tape.node import version_of
 from .._tape.tensor import Tensor
 from ._aten import OpOverload, OpOverloadPacket, overload_of
+from ._pytree import tree_leaves, tree_map_only
 
 
 class CheckpointPolicy(enum.Enum):
@@ -99,12 +100,25 @@ def create_selective_checkpoint_contexts(
     return _Keeping(policy, record), _Recalling(record, allow_cache_entry_mutation)
 
 
+class _Kept:
+    """A result, with the versions of its tensors."""
+
+    def __init__(self, val: Any) -> None:
+        self.val = val
+        tensors = [t for t in tree_leaves(val) if isinstance(t, Tensor)]
+        self.versions = [(cell, cell.version) for cell in map(version_of, tensors)]
+
+    def is_mutated(self) -> bool:
+        """Whether a tensor was written since."""
+        return any(cell.version != version for cell, version in self.versions)
+
+
 class _Record:
     """What the first run decided on each operator's calls, in order, and the results that it kept."""
 
     def __init__(self) -> None:
         self.decisions: dict[Any, list[bool]] = defaultdict(list)
-        self.kept: dict[Any, list[Any]] = defaultdict(list)
+        self.kept: dict[Any, list[_Kept]] = defaultdict(list)
 
 
 class _Entered(NamedTuple):
@@ -119,6 +133,11 @@ class _Watching:
 
     def __init__(self, record: _Record) -> None:
         self.record = record
+
+    @property
+    def storage(self) -> dict[Any, list[_Kept]]:
+        """The results that were kept, by operator."""
+        return self.record.kept
 
     def __enter__(self) -> Any:
         before, (watch, leave) = _entered.get(), watching(self.see)
@@ -139,6 +158,10 @@ class _Watching:
         """Run one operator whose result may be kept."""
         raise NotImplementedError
 
+    def see_custom(self, op: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        """Run the kernel of a custom operator."""
+        raise NotImplementedError
+
 
 class _Keeping(_Watching):
     """Around the first run."""
@@ -147,23 +170,32 @@ class _Keeping(_Watching):
         super().__init__(record)
         self.policy = policy
 
-    def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+    def wants(self, op: Any, args: tuple[Any, ...]) -> bool:
+        """The policy's decision; it runs outside of this context."""
         before = _entered.get()
         try:
-            _entered.set(())  # operators inside the policy are not intercepted
+            _entered.set(())
             answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
         finally:
             _entered.set(before)
+        return answer is True or answer in _KEPT
+
+    def see_custom(self, op: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        keep, result = self.wants(op, args), proceed()
+        self.record.decisions[op].append(keep)
+        if keep:
+            self.record.kept[op].append(_Kept(tree_map_only(Tensor, Tensor.detach, result)))
+        return result
+
+    def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        keep = self.wants(op, args)
         result = proceed()
         parts = result if isinstance(result, (tuple, list)) else (result,)
-        keep = answer is True or answer in _KEPT
         if keep and not all(isinstance(t, Tensor) and isinstance(t._payload, (np.ndarray, np.generic)) for t in parts):
             keep = False  # values of a transform
         self.record.decisions[op].append(keep)
         if keep:
-            versions = [(cell, cell.version) for cell in map(version_of, parts)]
-            arrays = [t._payload for t in parts]
-            self.record.kept[op].append((arrays if isinstance(result, (tuple, list)) else arrays[0], versions))
+            self.record.kept[op].append(_Kept(tree_map_only(Tensor, Tensor.detach, result)))
         return result
 
 
@@ -180,11 +212,24 @@ class _Recalling(_Watching):
         return super().__enter__()
 
     def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        if not self.kept(op):
+            return proceed()
+        result = self.recall(op)
+        several = isinstance(result, (tuple, list))
+        return recalled(info, args, [t._payload for t in result] if several else result._payload)
+
+    def see_custom(self, op: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        return self.recall(op) if self.kept(op) else proceed()
+
+    def kept(self, op: Any) -> bool:
+        """Whether the first run kept the result of this call; the checkpoint itself reports a surplus call."""
         k = self.seen[op]
         self.seen[op] = k + 1
         decisions = self.record.decisions.get(op, ())
-        if k >= len(decisions) or not decisions[k]:  # the checkpoint itself reports a surplus call
-            return proceed()
+        return k < len(decisions) and decisions[k]
+
+    def recall(self, op: Any) -> Any:
+        """The next result that was kept."""
         if not self.record.kept[op]:
             raise noted(
                 RuntimeError(
@@ -193,13 +238,13 @@ class _Recalling(_Watching):
                 ),
                 "Why: what was kept is given away as it is used.",
             )
-        arrays, versions = self.record.kept[op].pop(0)
-        if not self.mutable and any(cell.version != version for cell, version in versions):
+        kept = self.record.kept[op].pop(0)
+        if not self.mutable and kept.is_mutated():
             raise noted(
                 RuntimeError("Tensor cached during selective activation checkpoint has been mutated"),
                 "What to do: use the out-of-place form, or allow_cache_entry_mutation=True.",
             )
-        return recalled(info, args, arrays)
+        return kept.val
 
 
 @cache

@@ -36,6 +36,8 @@ from ..autograd.function import Function
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._op_log import Journal
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
+from ._selective import _Keeping as _CachingTorchDispatchMode  # noqa: F401
+from ._selective import _Recalling as _CachedTorchDispatchMode  # noqa: F401
 
 __all__ = [
     "CheckpointError",
@@ -566,6 +568,11 @@ class DefaultDeviceType:
     def get_device_type() -> str:
         """The default; ``"cpu"`` if it was never set."""
         return DefaultDeviceType._type or "cpu"
+
+
+def _infer_device_type(*args: Any) -> str:
+    """The type of the arguments' device, which is the default: there is the CPU only."""
+    return DefaultDeviceType.get_device_type()
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

@@ -146,6 +146,22 @@ class _nn(metaclass=_Compiled):
         return TestWarnInAutograd.apply(input)
 
 
+def _get_autograd_fallback_mode() -> str:
+    """What backward does with results of operators that were registered without a derivative."""
+    from wengert import library
+
+    return library.fallback_mode
+
+
+def _set_autograd_fallback_mode(mode: str) -> None:
+    """Set it: "nothing" or "warn"."""
+    from wengert import library
+
+    if mode not in ("nothing", "warn"):
+        raise RuntimeError(f"Unsupported AutogradFallbackMode: {mode}")
+    library.fallback_mode = mode
+
+
 _stashed = threading.local()
 
 
@@ -221,6 +237,7 @@ _LATE = {
     "_has_torch_function_variadic": ".overrides:has_torch_function_variadic",
     "_autograd": "._C._autograd",
     "_functions": "._C._functions",
+    "_functorch": "._C._functorch",
     "_current_autograd_node": ".autograd._task",
     "_current_graph_task_execution_order": ".autograd._task",
     "_current_graph_task_id": ".autograd._task",

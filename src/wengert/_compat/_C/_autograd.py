@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert._base.modes import saved_tensors_hooks
+from wengert._tape.engine import current_pass
 from wengert._tape.node import version_of
 from wengert._tape.saved_hooks import SavedTensor
 from wengert._tape.tensor import Tensor
@@ -35,6 +36,12 @@ def _saved_tensors_hooks_disable(error_message: str) -> None:
 def _saved_tensors_hooks_enable() -> None:
     """Take them again."""
     DISABLED.set(None)
+
+
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether the running backward pass keeps the graph; True outside of one."""
+    now = current_pass()
+    return True if now is None else now.keep
 
 
 def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int, ...]) -> None:

@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 from wengert._compat import open_rows
-from wengert._payloads.transforms import Batched, Dual, OwnTape, Transformed
+from wengert._payloads.transforms import DEEPEST, DEPTH, Batched, Dual, OwnTape, Transformed
 from wengert._tape.tensor import Tensor, wrap
+from wengert.func._levels import only_leads_to
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
@@ -26,6 +27,25 @@ def is_gradtrackingtensor(tensor: Tensor) -> bool:
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Whether a tensor belongs to a transform."""
     return isinstance(tensor._payload, Transformed)
+
+
+def maybe_get_level(tensor: Tensor) -> int:
+    """The number of transforms around the innermost one of a tensor, from 1; -1 outside of any."""
+    p = tensor._payload
+    return p.tag & DEEPEST if isinstance(p, Transformed) else -1
+
+
+def maybe_get_bdim(tensor: Tensor) -> int:
+    """The mapped dim, which is always the first; -1 if the innermost transform is not ``vmap``."""
+    return 0 if isinstance(tensor._payload, Batched) else -1
+
+
+def dlevel(tensor: Tensor) -> int:
+    """``maybe_get_level``; 0 outside of transforms, and -1 for a value of one that has ended."""
+    level = maybe_get_level(tensor)
+    if level < 0:
+        return -1 if tensor._node is not None and only_leads_to([tensor._node], ()) else 0
+    return level if level <= DEPTH.get() else -1
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:

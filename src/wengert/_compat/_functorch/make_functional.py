@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wengert._base.registry import TENSORS
@@ -91,3 +92,36 @@ def combine_state_for_ensemble(
         tuple(TENSORS.stack(shards, 0).detach() for shards in zip(*state, strict=True)) for state in states
     )
     return funcs[0], params, buffers
+
+
+def functional_init_with_buffers(
+    model_class: Any, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """``init(*args)``: the params and buffers of ``model_class(*args)``, its function, and their names.
+
+    ``ensemble_shape=(n,)``: those of ``n`` modules, stacked.
+    """
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if len(ensemble_shape) >= 2:
+            raise ValueError("NYI: ensemble_shape with more than 1 element")
+        if ensemble_shape and ensemble_shape[0] <= 0:
+            raise ValueError(f"num_models {ensemble_shape[0]} should be > 0")
+        models = [model_class(*args, **kwargs).to(device) for _ in range(math.prod(ensemble_shape))]
+        made = combine_state_for_ensemble(models) if ensemble_shape else make_functional_with_buffers(models[0])
+        func, params, buffers = made
+        apply = lambda weights, buffers, data: func(weights, buffers, *data)
+        return params, buffers, apply, func.param_names, func.buffer_names
+
+    return wrapped
+
+
+def functional_init(model_class: Any, ensemble_shape: tuple[int, ...] = (), device: Any = "cpu") -> Callable[..., Any]:
+    """``init(*args)``: the params of ``model_class(*args)``, its function, and their names."""
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        made = functional_init_with_buffers(model_class, ensemble_shape, device)(*args, **kwargs)
+        params, buffers, func, names, _ = made
+        return params, lambda weights, data: func(weights, buffers, data), names
+
+    return wrapped

@@ -17,6 +17,7 @@ from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
 from ..._kinds.slow_path import refuse_unbound
 from ..._payloads.meta import no_item, no_kernel, on_meta
+from ..._payloads.transforms import of_transform
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
@@ -372,6 +373,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
         return a.shape == b.shape and bool(count_nonzero(a == b) == a.size)
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
+    if of_transform(a) or of_transform(b):
+        raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
     for sparse in (a, b):
         if getattr(sparse, "is_sparse", False):
             from ..._payloads.sparse import refused

@@ -14,13 +14,13 @@ import numpy as np
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
-from ..._base.modes import in_transform
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
+from ..._payloads.transforms import of_transform
 from ..._tape.conjugates import conjugate_view, flags
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.inplace import inplace_of
@@ -92,7 +92,7 @@ def conj_public(input: Tensor) -> Tensor:
     """
     if logical_dtype(input) not in COMPLEX:
         return input
-    if in_transform() or getattr(input._payload, "is_sparse", False):
+    if of_transform(input._payload) or getattr(input._payload, "is_sparse", False):
         return conj(input)
     return conjugate_view(input, conj(input), _CONJ, np.conjugate)
 

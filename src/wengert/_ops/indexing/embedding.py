@@ -11,11 +11,11 @@ from ..._base.registry import public
 from ..._kinds.general import general
 from ..._kinds.slow_path import no_complex_grad
 from ..._payloads.meta import on_meta
-from ..._payloads.transforms import dtype_of
+from ..._payloads.transforms import Batched, Dual, OwnTape, dtype_of, level_of
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import count_write, writable
 from ..shape.views_primitive import payload
 from ._along import fitting
@@ -147,6 +147,23 @@ def floats_for_norm(weight: Tensor) -> None:
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """PyTorch's ``embedding_renorm_``, not recorded."""
     floats_for_norm(weight)
+    w, i = weight._payload, indices._payload
+    if isinstance(i, Batched) and level_of(weight) < level_of(indices):
+        raise RuntimeError(
+            "vmap: aten::embedding_renorm_(self, *extra_args) is not possible because there exists a Tensor `other` in "
+            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
+            "not being vmapped over at level 1. Please try to use out-of-place operators instead of "
+            "aten::embedding_renorm_. If said operator is being called inside the PyTorch framework, please file a bug "
+            "report instead."
+        )
+    if isinstance(w, Batched):
+        for k in range(w.v.shape[0]):
+            one = wrap(i.v[k]) if isinstance(i, Batched) and i.tag == w.tag else indices
+            _renorm(wrap(w.v[k]), one, max_norm, norm_type)
+        return
+    if isinstance(w, (Dual, OwnTape)):
+        _renorm(w.v if isinstance(w.v, Tensor) else wrap(w.v), indices, max_norm, norm_type)
+        return
     a = writable(weight)
     rows = np.unique(known_values(indices, "embedding with max_norm"))
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)

@@ -486,7 +486,7 @@ def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor)
     shape = tuple(weight._payload.shape)
 
     def formula(g: Tensor) -> Tensor:
-        g = g.reshape(-1, shape[1])
+        g = g.reshape(where.size, shape[1])
         if kept is None:
             return stored_at(where[None], g, shape)
         return stored_at(where[kept][None], g[wrap(kept)], shape)

@@ -214,7 +214,8 @@ def embedding_bag(
     else:
         starts = _integers(offsets)  # type: ignore[arg-type]
         _check_offsets(starts, indices.size, include_last_offset)
-        bag, bags = bag_of(starts, indices.size, include_last_offset)
+        # as in PyTorch, whose kernels for sums and means of all rows alone heed the last offset
+        bag, bags = bag_of(starts, indices.size, include_last_offset, padding_idx is not None or mode == "max")
     _check_indices(indices, weight._payload.shape[0])
     if max_norm is not None:
         _renorm(weight, wrap(indices), max_norm, norm_type)
@@ -269,7 +270,7 @@ def torch_embedding_bag(
         starts = offsets._payload.shape[0]
         return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))
     rows = _integers(indices).reshape(-1)
-    bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset)
+    bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset, padding_idx is not None or mode == 2)
     rows = rows[: bag.size]
     counted = (
         np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._payload.shape[0])

@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import wengert as torch
+
 from ..._base.modes import is_grad_enabled
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
@@ -103,6 +105,7 @@ class BackwardHook:
         self.grad_outputs: Any = None
         self.n_inputs = self.n_outputs = -1
         self.input_tensors_index: list[int] | None = None
+        self.input_still: list[Any] = []  # the inputs that do not require grad
         self.output_tensors_index: list[int] | None = None
 
     def setup_input_hook(self, args: Any) -> Any:
@@ -111,6 +114,9 @@ class BackwardHook:
             args, lambda node: node.register_hook(self._at_inputs)
         )
         self.n_inputs = len(args)
+        self.input_still = [
+            (i, a.shape, a.dtype, a.device) for i, a in enumerate(args) if isinstance(a, Tensor) and not a.requires_grad
+        ]
         return result
 
     def setup_output_hook(self, result: Any) -> Any:
@@ -144,6 +150,8 @@ class BackwardHook:
         if self.grad_outputs is None:  # this pass did not reach the outputs
             return None
         result: Any = self._spread(self.input_tensors_index, grad_inputs, self.n_inputs)
+        for i, shape, dtype, device in self.input_still:  # as in PyTorch, zeros
+            result = (*result[:i], torch.zeros(shape, dtype=dtype, device=device), *result[i + 1 :])
         for hook in self.user_hooks:
             out = hook(self.module, result, self.grad_outputs)
             if out is None:
@@ -157,7 +165,8 @@ class BackwardHook:
                 )
             result = out
         self.grad_outputs = None
-        return tuple(result[i] for i in self.input_tensors_index or ())
+        still = {i for i, *_ in self.input_still}
+        return tuple(None if i in still else result[i] for i in self.input_tensors_index or ())
 
     def _at_outputs(self, _: Any, grad_outputs: Any) -> Any:
         self.grad_outputs = self._spread(self.output_tensors_index, grad_outputs, self.n_outputs)

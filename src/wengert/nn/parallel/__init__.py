@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ..._base.absent import refusing
+from ..._compat import find_rows
 from .data_parallel import DataParallel, data_parallel
 from .scatter_gather import gather, scatter
 
@@ -31,3 +32,6 @@ def __getattr__(name: str) -> Any:
         module = import_module(f"{__name__}.distributed")
         return module if name == "distributed" else module.DistributedDataParallel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+find_rows(globals())

@@ -164,3 +164,28 @@ def instantiate_parametrized_tests(generic_cls: Any) -> Any:
             function.__name__ = full
             setattr(generic_cls, full, function)
     return generic_cls
+
+
+class swap(_TestParametrizer):
+    """A test for each value of ``torch.__future__.set_swap_module_params_on_conversion``."""
+
+    def __init__(self, swap_values: Iterable[bool]) -> None:
+        self.swap_values = swap_values
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        for value in self.swap_values:
+            yield _with_swap(test, value), f"swap_{value}", {}, lambda _: []
+
+
+def _with_swap(test: Any, value: bool) -> Any:
+    @functools.wraps(test)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        future = torch.__future__
+        before = future.get_swap_module_params_on_conversion()
+        future.set_swap_module_params_on_conversion(value)
+        try:
+            return test(*args, **kwargs)
+        finally:
+            future.set_swap_module_params_on_conversion(before)
+
+    return wrapper

@@ -20,6 +20,12 @@ from .common_utils import skipIfNoSciPy as skipIfNoSciPy  # noqa: PLC0414  progr
 __all__: list[str] = []
 
 _ATTRIBUTE = "_device_dtypes"
+TEST_WITH_ROCM = PYTORCH_CUDA_MEMCHECK = False
+
+
+def has_cusolver() -> bool:
+    """False."""
+    return False
 
 
 class DeviceTypeTestBase(TestCase):

@@ -31,6 +31,8 @@ _GROUPS = {
     "all_types_and_half": (*_FLOATING, *_INTEGRAL, torch.float16),
     "all_types_and_complex": _FLOATING + _INTEGRAL + _COMPLEX,
     "custom_types": (),
+    "empty_types": (),
+    "all_mps_types": (torch.float32, *_HALF, *_INTEGRAL),
 }
 
 
@@ -62,6 +64,11 @@ integral_types_and = _group("integral_types_and", _INTEGRAL)
 def all_types_complex_float8_and(*more: Any) -> Any:
     """All dtypes of numbers except 8-bit floats, and the given ones."""
     return _dispatch_dtypes(_FLOATING + _INTEGRAL + _COMPLEX + more)
+
+
+def get_all_qint_dtypes() -> list[Any]:
+    """None: there are no quantised tensors."""
+    return []
 
 
 def get_all_int_dtypes() -> list[Any]:

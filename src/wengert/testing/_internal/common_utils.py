@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import io
+import itertools
 import os
 import platform
 import sys
@@ -74,6 +75,8 @@ USE_PYTEST = has_pytest = find_spec("pytest") is not None
 MACOS_VERSION = 0.0
 UNITTEST_ARGS = [sys.argv[0]]
 GRADCHECK_NONDET_TOL = 1e-12
+MI200_ARCH = MI300_ARCH = MI350_ARCH = NAVI_ARCH = ()
+dtype2prec_DONTUSE = {torch.float: 1e-5, torch.double: 1e-5, torch.half: 1e-2, torch.bfloat16: 1e-1}
 NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuseone")
 
 numpy_to_torch_dtype_dict = {
@@ -135,9 +138,10 @@ skipIfSlowGradcheckEnv = skipCUDAMemoryLeakCheckIf = skipCUDANonDefaultStreamIf 
 )
 xfailIfTorchDynamo = xfailIfACL = xfailIfROCm = xpassIfTorchDynamo_np = runWithoutCompiledAutograd = _never
 markDynamoStrictTest = unMarkDynamoStrictTest = make_dynamo_test = serialTest = gcIfJetson = _never
+setBlasBackendsToDefaultFinally = setLinalgBackendsToDefaultFinally = recover_orig_fp32_precision = _never
 skipIfNoXNNPACK = skipIfNoTorchVision = unittest.skip("not part of wengert")
 skipIfNoXPU = skipIfNoAccelerator = skipIfNoAcceleratorTriton = unittest.skip("there is no such device")
-runOnRocm = unittest.skip("test currently only works on the ROCm stack")
+runOnRocm = runOnRocmArch = unittest.skip("test currently only works on the ROCm stack")
 xfailIfLinux = unittest.expectedFailure if IS_LINUX else _never
 xfailIfWindows = unittest.expectedFailure if IS_WINDOWS else _never
 xfailIfS390X = unittest.expectedFailure if IS_S390X else _never
@@ -240,6 +244,7 @@ class ProfilingMode(Enum):
 
 
 GRAPH_EXECUTOR = ProfilingMode.PROFILING
+CudaNonDefaultStream = CudaSyncGuard = AlwaysWarnTypedStorageRemoval = contextlib.nullcontext
 enable_profiling_mode = enable_profiling_mode_for_profiling_tests = num_profiled_runs = contextlib.nullcontext
 
 
@@ -351,6 +356,70 @@ def compare_equal_outs_and_grads(test: Any, m1: Any, m2: Any, inps: Any) -> None
 
 
 # ---- helpers
+def load_tests(loader: Any, tests: Any, pattern: Any) -> Any:
+    """The tests, as unittest's protocol ``load_tests`` wants them."""
+    return tests
+
+
+def download_file(url: str, binary: bool = True) -> str:
+    """Skip the test: tests do not use the network."""
+    raise unittest.SkipTest(f"{url} is not downloaded")
+
+
+def coalescedonoff(f: Any) -> Any:
+    """Run a test with ``coalesced=True`` and ``False``."""
+
+    @functools.wraps(f)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> None:
+        f(self, *args, **kwargs, coalesced=True)
+        f(self, *args, **kwargs, coalesced=False)
+
+    return wrapped
+
+
+def is_coalesced_indices(s: Tensor) -> bool:
+    """Whether the indices of a sparse tensor are sorted and unique."""
+    columns = [tuple(column) for column in s._indices().t().tolist()]
+    return all(one < other for one, other in itertools.pairwise(columns))
+
+
+def bytes_to_scalar(byte_list: list[int], dtype: Any, device: Any) -> Tensor:
+    """The number with these bytes."""
+    return torch.tensor(byte_list, dtype=torch.uint8).view(dtype)[0].to(device)
+
+
+def random_matrix_with_scaled_reduction_dim(
+    rows: int,
+    columns: int,
+    *batch_dims: int,
+    dtype: Any = torch.double,
+    device: Any = "cpu",
+    requires_grad: bool = False,
+    reduction_dim: int = -1,
+) -> Tensor:
+    """Random matrices, normal with variance one over the size of the dimension that a product sums over."""
+    sigma = 1 / np.sqrt(columns if reduction_dim == -1 else rows)
+    return (torch.randn(*batch_dims, rows, columns, dtype=dtype, device=device) * sigma).requires_grad_(requires_grad)
+
+
+def retry(ExceptionToCheck: Any, tries: int = 3, delay: int = 3, skip_after_retries: bool = False) -> Any:
+    """Run a test again if it raises this error."""
+
+    def decorate(f: Any) -> Any:
+        @functools.wraps(f)
+        def again(*args: Any, **kwargs: Any) -> Any:
+            for left in reversed(range(tries)):
+                try:
+                    return f(*args, **kwargs)
+                except ExceptionToCheck:
+                    if not left:
+                        raise
+
+        return again
+
+    return decorate
+
+
 def find_library_location(lib_name: str) -> Path:
     """The place of a library of C++ examples of PyTorch's tests. ``torch.ops.load_library`` lets it be missing."""
     return LIBRARIES_OF_TESTS / lib_name

@@ -18,8 +18,8 @@ from ..make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad",
-    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional", "make_functional_with_buffers", "vjp",
-    "vmap",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional", "make_functional_with_buffers",
+    "make_fx", "vjp", "vmap",
 ]  # fmt: skip
 
 
@@ -52,5 +52,13 @@ functionalize = _deprecated(_func.functionalize, "torch.func.functionalize")
 make_functional = _deprecated(_modules.make_functional, "torch.func.functional_call")
 make_functional_with_buffers = _deprecated(_modules.make_functional_with_buffers, "torch.func.functional_call")
 combine_state_for_ensemble = _deprecated(_modules.combine_state_for_ensemble, "torch.func.stack_module_state")
+
+
+def make_fx(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``torch.fx.experimental.proxy_tensor.make_fx``."""
+    from wengert.fx.experimental import proxy_tensor
+
+    return proxy_tensor.make_fx(f, *args, **kwargs)
+
 
 open_rows(globals())

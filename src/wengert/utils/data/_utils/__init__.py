@@ -52,4 +52,7 @@ class ExceptionWrapper:
         raise error
 
 
+from ...._compat import find_rows  # noqa: E402
 from . import collate, fetch, worker  # noqa: E402  they use what is above
+
+find_rows(globals())

@@ -1,0 +1,157 @@
+"""What the suite of functorch asks of torch.func: modes, arguments that are written, private names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import wengert as T
+from wengert._C import _functorch
+from wengert.func import grad, grad_and_value, jacfwd, jacrev, jvp, vjp, vmap
+
+
+def squares(x: T.Tensor) -> T.Tensor:
+    return (x**2).sum()
+
+
+def test_transforms_work_in_inference_mode() -> None:
+    x = T.tensor([1.0, 2.0, 3.0])
+    with T.inference_mode():
+        first = grad(squares)(x)
+        out, pull = vjp(squares, x)
+        (second,) = pull(T.tensor(1.0))
+        third = jacrev(lambda x: x**2)(x)
+        fourth = vmap(grad(lambda x: x**3))(x)
+        fifth = grad(grad(lambda x: (x**3).sum()))(x[0])
+        assert T.is_inference_mode_enabled()
+    assert first.equal(2 * x) and second.equal(2 * x) and out == 14
+    assert third.equal(T.diag(2 * x)) and fourth.equal(3 * x**2) and fifth == 6
+
+    def partly(x: T.Tensor) -> T.Tensor:
+        with T.inference_mode():
+            constant = x**2
+        return (x - constant).sum()
+
+    assert grad(partly)(x).equal(T.ones(3))
+
+
+@pytest.mark.parametrize("aux", [1, 1.0, "abc", None, [T.ones(1), 1]])
+def test_what_is_returned_beside_the_value_is_of_tensors(aux: Any) -> None:
+    x = T.ones(3)
+    calls: list[Callable[[], Any]] = [
+        lambda: grad(lambda x: (x.sum(), aux), has_aux=True)(x),
+        lambda: vjp(lambda x: (x, aux), x, has_aux=True),
+        lambda: jvp(lambda x: (x, aux), (x,), (x,), has_aux=True),
+        lambda: jacrev(lambda x: (x, aux), has_aux=True)(x),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="Expected tensors, got unsupported type"):
+            call()
+
+
+def test_arguments_that_are_not_differentiated_may_be_written() -> None:
+    def overwritten(x: T.Tensor, y: T.Tensor) -> T.Tensor:
+        y.copy_(x)
+        return y * y
+
+    for transform in (jacrev, jacfwd):
+        y = T.zeros(2)
+        assert transform(overwritten)(T.tensor([1.0, 2.0]), y).equal(T.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        assert y.tolist() == [1, 2] and not y.requires_grad
+    y = T.zeros(2)
+    gradient, value = grad_and_value(lambda x, y: overwritten(x, y).sum())(T.tensor([1.0, 2.0]), y)
+    assert (gradient.tolist(), value.item(), y.tolist(), y.requires_grad) == ([2, 4], 5, [1, 2], False)
+    captured = T.zeros(2)
+    with pytest.raises(RuntimeError, match="mutate a captured Tensor"):
+        grad(lambda x: overwritten(x, captured).sum())(T.ones(2))
+
+
+def test_an_argument_that_vmap_gives_back_is_the_argument() -> None:
+    x = T.rand(2, 3)
+    y = x.clone()
+    assert vmap(T.Tensor.acos_)(y) is y and y.equal(x.acos())
+    other = vmap(T.Tensor.cos_, out_dims=1)(y)
+    assert other._base is y and other.equal(y.t())
+    assert vmap(lambda a: a, in_dims=1, out_dims=1)(x) is x
+
+
+def test_one_row_at_a_time_needs_no_vmap() -> None:
+    class Counted(T.autograd.Function):
+        @staticmethod
+        def forward(x: T.Tensor) -> T.Tensor:
+            return x.clone()
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, g: T.Tensor) -> T.Tensor:
+            g.nonzero()
+            return g
+
+    x = T.ones(2, 2)
+    assert jacrev(Counted.apply, chunk_size=1)(x).equal(T.eye(4).reshape(2, 2, 2, 2))
+    with pytest.raises(RuntimeError, match="dynamic shape"):
+        jacrev(Counted.apply, chunk_size=2)(x)
+
+
+@pytest.mark.parametrize("saving", ["save_for_backward", "save_for_forward"])
+def test_inputs_that_are_outputs_are_not_saved(saving: str) -> None:
+    class Same(T.autograd.Function):
+        @staticmethod
+        def forward(x: T.Tensor) -> T.Tensor:
+            return x
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            getattr(ctx, saving)(output)
+
+        @staticmethod
+        def backward(ctx: Any, g: T.Tensor) -> T.Tensor:
+            return g
+
+        @staticmethod
+        def jvp(ctx: Any, t: T.Tensor) -> T.Tensor:
+            return t.view_as(t)
+
+    x = T.tensor(2.0)
+    for call in (lambda: Same.apply(x), lambda: grad(Same.apply)(x), lambda: jvp(Same.apply, (x,), (x,))):
+        with pytest.raises(RuntimeError, match="An input that has been returned as-is"):
+            call()
+
+
+def test_conjugates_are_views_under_grad_too() -> None:
+    seen: list[bool] = []
+
+    def absolute(x: T.Tensor) -> T.Tensor:
+        seen.extend([x.is_conj(), x.conj().is_conj()])
+        return x.conj().abs()
+
+    x = T.tensor(3 + 4j)
+    assert grad(absolute)(x).item() == pytest.approx(0.6 + 0.8j)
+    assert seen == [False, True]
+
+
+def test_refusals_of_vmap() -> None:
+    x = T.ones(2, 3)
+    with pytest.raises(RuntimeError, match=r"Batching rule not implemented for aten::abs\.out"):
+        vmap(lambda x, y: T.abs(x, out=y))(x, x)
+    with pytest.raises(RuntimeError, match="Batching rule not implemented for aten::equal"):
+        vmap(T.equal)(x, x)
+
+
+def test_levels() -> None:
+    seen: list[Any] = []
+
+    def look(x: T.Tensor) -> T.Tensor:
+        seen.append((_functorch.maybe_get_level(x), _functorch.maybe_get_bdim(x), _functorch.dlevel(x)))
+        return x.sin()
+
+    vmap(vmap(look))(T.ones(2, 3))
+    assert seen == [(2, 0, 2)] and _functorch.dlevel(T.ones(2)) == 0
+    escaped: list[T.Tensor] = []
+    grad(lambda x: (escaped.append(x.sin()), escaped[-1])[1])(T.tensor(1.0))
+    assert _functorch.dlevel(escaped[0]) == -1
