@@ -46,11 +46,26 @@ def run(name: str, number: int, dtype: Any) -> list[Any]:
                     results += torch.autograd.grad(
                         g, [*leaves, cotangent], torch.ones_like(g), allow_unused=True, retain_graph=True
                     )
+        results += transformed(name, given, params)
     except (FloatingPointError, Warning):
         raise
     except Exception as error:  # noqa: BLE001  values that the operator refuses: the same error in both states
         results.append(type(error))
     return results
+
+
+def transformed(name: str, given: list[Any], params: tuple[Any, ...]) -> list[Any]:
+    """An operator's forward mode, and its gradients for a batch."""
+    places = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.is_floating_point()]
+
+    def total(*tensors: Tensor) -> Any:
+        changed = dict(zip(places, tensors, strict=True))
+        outs = op_cases.call(name, [changed.get(i, t) for i, t in enumerate(given)], params)
+        return sum([y.sum() for y in outs if y.is_floating_point()], torch.zeros(()))
+
+    leaves = tuple(given[i].detach() for i in places)
+    batch = [torch.stack([x, x]) for x in leaves]
+    return [*torch.func.jvp(total, leaves, leaves), torch.func.vmap(torch.func.grad(total))(*batch)]
 
 
 # Their second operand is the number of steps of a recurrence.

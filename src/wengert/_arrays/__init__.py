@@ -3,9 +3,3 @@
 ``library.lib``, which operators' bodies receive, is NumPy's namespace and every function here under ``@in_lib``; a
 module of kernels is imported when one of its functions is first used (``_base.late_names``).
 """
-
-import sys
-
-from .._base.silence import silence
-
-silence(sys.modules[__name__])
