@@ -131,10 +131,10 @@ def test_a_folder_that_takes_no_new_files_is_an_error_before_the_first_byte(
     before = path.read_bytes()
     real = os.open
 
-    def refusing(name: Any, flags: int, *mode: int) -> int:
+    def refusing(name: Any, flags: int, mode: int = 0) -> int:
         if flags & os.O_CREAT:
             raise PermissionError(errno.EACCES, "Permission denied", name)
-        return real(name, flags, *mode)
+        return real(name, flags, mode)
 
     monkeypatch.setattr(os, "open", refusing)
     for target in (path, tmp_path / "y.pt"):
@@ -264,3 +264,41 @@ def test_a_mapping_is_of_the_file_that_was_read(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(records.Archive, "__init__", slow)
     got = wengert.load(path, mmap=True)
     assert got.shape == (1000,) and not got.any()
+
+
+@pytest.mark.filterwarnings("ignore")  # of a file that Python closes
+def test_an_interrupt_at_any_call_leaves_no_open_file(tmp_path: Path) -> None:
+    path, where = tmp_path / "a.pt", []
+    wengert.save([1], path)
+
+    def opened() -> set[str]:
+        return {f.name for f in Path("/proc/self/fd").iterdir()} if os.path.isdir("/proc/self/fd") else set()
+
+    def interrupted(at: int) -> bool:
+        count = 0
+
+        def profile(frame: Any, event: str, arg: Any) -> None:
+            nonlocal count
+            if event in ("call", "c_return") and frame.f_code.co_filename.endswith("replacing.py"):
+                count += 1
+                if count == at and frame.f_code.co_name in ("_new_file", "_lock", "replacing"):
+                    where[:] = [frame.f_code.co_name, frame.f_lineno, event]
+                    sys.setprofile(None)
+                    raise KeyboardInterrupt
+
+        sys.setprofile(profile)
+        try:
+            wengert.save([at], path)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+        return count >= at
+
+    before, at = opened(), 1
+    while interrupted(at):
+        at += 1
+        assert opened() == before, (at, where)
+    assert at > 20
+    assert os.listdir(tmp_path) == ["a.pt"]
+    assert wengert.load(path) == [at]

@@ -54,6 +54,18 @@ def undispatched(fn: Any) -> Any:
     return getattr(fn, "_implementation", fn)
 
 
+def silent_functions(one: Any) -> Any:
+    """Copies of the functions of NumPy's module that defines this one; their lines show no warnings (``silence``)."""
+    home = undispatched(one).__globals__
+    scope = {**home, "__name__": None}
+    for name, public in home.items():
+        fn = undispatched(public)
+        if getattr(fn, "__globals__", None) is home:
+            scope[name] = types.FunctionType(fn.__code__, scope, name, fn.__defaults__, fn.__closure__)
+            scope[name].__kwdefaults__ = fn.__kwdefaults__
+    return types.SimpleNamespace(**scope)
+
+
 concatenate, copyto, may_share_memory = map(undispatched, (np.concatenate, np.copyto, np.may_share_memory))
 
 

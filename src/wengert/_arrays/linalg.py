@@ -13,7 +13,7 @@ import numpy as np
 from .._base.dtypes import FLOAT32, FLOAT64
 from .._base.errors import LinAlgError
 from .._base.registry import plain
-from .library import ARITHMETIC, in_lib
+from .library import ARITHMETIC, in_lib, silent_functions
 from .scipy_functions import from_scipy
 
 _FLAGLESS = sys.platform in ("emscripten", "wasi")  # WebAssembly
@@ -45,7 +45,7 @@ def first_singular(a: Any) -> tuple[str, int]:
 
 
 # ---- one real matrix: NumPy's functions in Python take two to six times as long as the loops that they call
-_NUMPYS: Any = np.linalg
+_NUMPYS: Any = silent_functions(np.linalg.inv)
 _LOOPS: Any = None if _FLAGLESS else getattr(np.linalg, "_umath_linalg", None)
 
 
@@ -200,7 +200,7 @@ def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
         if unit:
             t = t + np.eye(a.shape[-1], dtype=a.dtype)
         if np.all(np.einsum("...ii->...i", t)):
-            return np.linalg.solve(t, b)
+            return _NUMPYS.solve(t, b)
     r = np.empty(b.shape, b.dtype)
     for index in np.ndindex(*lead):
         r[index] = _trsm(a[index], b[index], upper, unit)
@@ -218,11 +218,11 @@ def cofactor_matrices(a: Any) -> Any:
     n = a.shape[-1]
     if not n:
         return np.zeros_like(a)
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = _NUMPYS.svd(a)
     others = np.ones_like(s)
     for i in range(n):
         others[..., i] = np.prod(np.delete(s, i, -1), -1)
-    sign = np.linalg.det(u) * np.linalg.det(vh)
+    sign = _NUMPYS.det(u) * _NUMPYS.det(vh)
     r = (u.conj() * others[..., None, :]) @ vh.conj()
     return (r * sign[..., None, None]).astype(a.dtype, copy=False)
 

@@ -6,6 +6,7 @@ Imported when an error is raised. A place is a pair (code object, offset of an i
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import linecache
 import sys
@@ -50,16 +51,19 @@ def text_of(code: types.CodeType, lasti: int) -> str:
 def loop_around(code: types.CodeType, lasti: int) -> int | None:
     """The line of the innermost loop around a place in its function; None if there is none or the text is unknown."""
     line = span(code, lasti).line
+    loops = _loops("".join(linecache.getlines(code.co_filename)))
+    return max((first for first, last in loops if code.co_firstlineno <= first <= line <= last), default=None)
+
+
+@functools.lru_cache(4)
+def _loops(text: str) -> list[tuple[int, int]]:
+    """The first and last lines of the loops of a program."""
     try:
-        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return None
-    loops = [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    return max((first for first in loops if first >= code.co_firstlineno), default=None)
+        return []
+    kinds = (ast.For, ast.AsyncFor, ast.While)
+    return [(node.lineno, node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
 def place(code: types.CodeType, lasti: int) -> str:

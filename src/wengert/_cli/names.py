@@ -77,7 +77,7 @@ def rename(module: Any, name: str = "") -> None:
 def _rename_members(members: dict[str, Any], name: str, shown: str) -> None:
     for value in list(members.values()):
         if isinstance(value, (type, FunctionType)):
-            module = value.__module__
+            module = value.__module__ or ""
             if module == name or module.startswith(name + "."):
                 _set(value, "__module__", shown + module.removeprefix(name))
 

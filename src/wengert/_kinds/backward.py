@@ -8,10 +8,12 @@ order of its parameters. The slots are ``x`` and ``y`` (operands), ``result``, `
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from .._base.registry import TENSORS
+from .._base.silence import silence
 from .._tape.node import Box, Parts
 from .._tape.saved import is_complex, unbox
 from .._tape.tensor import wrap
@@ -298,3 +300,6 @@ def elementwise_jvp(calls: tuple[Call, ...]) -> Any:
         return total
 
     return jvp
+
+
+silence(sys.modules[__name__])

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 
-from .._arrays.library import late_functions
+from .._arrays.library import late_functions, lib
 from .._base.dtypes import bfloat16_listeners
 from .._base.late_names import import_all, import_one
 from .._base.registry import expect, table_of
+from .._base.silence import silence
 from .._tensor_api.publish import settle
 from .index_of_names import INDEX
 
@@ -88,7 +89,11 @@ def _expect_names() -> None:
                 expect(module, names)
             else:
                 spaces[space].home.update(dict.fromkeys(names, module))
+    for name in late_functions.home.keys() - dict.keys(late_functions):
+        vars(lib).pop(name, None)  # NumPy's function of that name would be found first
 
 
 _expect_names()
 bfloat16_listeners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))
+for _silent in ("_arrays", "_ops", "_tape.passes"):  # not modules that call a program's functions
+    silence(sys.modules[f"{_PACKAGE}.{_silent}"])

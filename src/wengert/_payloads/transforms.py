@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.library import BY_DTYPE, also_constants_for
+from .._arrays.library import ARITHMETIC, BY_DTYPE, also_constants_for, silently
 from .._base import registry
 from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL, SINGLE_OR_DOUBLE
 from .._base.grad_mode import grad_mode
@@ -295,7 +295,10 @@ def bind(info: Operator, *args: Any) -> Any:
     if any(isinstance(a, Batched) for a, m in zip(operands, mine, strict=True) if m):
         from .batching import batched
 
-        out = batched(info, operands, inner, mine, p)
+        try:
+            out = batched(info, operands, inner, mine, p)
+        except ARITHMETIC:
+            out = silently(batched, info, operands, inner, mine, p)
         return _each(info, lambda o: Batched(o, tag), out)
     if any(isinstance(a, OwnTape) for a, m in zip(operands, mine, strict=True) if m):
         out = call(info, inner, p)
@@ -332,9 +335,13 @@ def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool
     if info.node is None or all(t is None for t in tangents):
         return _each(info, lambda o: Dual(o, None, tag), out)
     if info.jvp is not None:
-        t = info.jvp(TRANSFORMED, tangents, out, *inner, *p)
+        rule, given = info.jvp, (TRANSFORMED, tangents, out, *inner, *p)
     else:
-        t = transposed_jvp(info, tangents, out, inner, p)
+        rule, given = transposed_jvp, (info, tangents, out, inner, p)
+    try:
+        t = rule(*given)
+    except ARITHMETIC:
+        t = silently(rule, *given)
     return _each(info, lambda o, k: Dual(o, k, tag), out, t)
 
 

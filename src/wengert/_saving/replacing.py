@@ -16,6 +16,7 @@ writer that gets the lock on its own file only after another has removed it take
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 from collections.abc import Iterator
@@ -27,7 +28,6 @@ except ImportError:  # Windows: what killed writers left stays
     fcntl = None  # type: ignore[assignment]
 
 _NUMBERED = 8  # new files of one name that are looked for; more writers at once take random names
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _OLD = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe of that name must not block
 
 
@@ -45,14 +45,14 @@ def replacing(path: Any) -> Iterator[Any]:
         with open(target, "wb") as file:
             yield file
         return
-    number, temporary = _new_file(target, old)
+    file, temporary = _new_file(target, old)
     try:
-        with open(number, "wb") as file:
+        with file:
             if old is not None:
-                _give_as_old(number, target, old)
+                _give_as_old(file.fileno(), target, old)
             yield file
             file.flush()
-            os.fsync(number)
+            os.fsync(file.fileno())
             if fcntl is not None:  # while the lock is held: nobody may remove the file before it has its name
                 os.replace(temporary, target)
         if fcntl is None:
@@ -93,23 +93,28 @@ def _refused(why: str, shown: str) -> PermissionError:
 
 
 # ---- the new file
-def _new_file(target: str, old: os.stat_result | None) -> tuple[int, str]:
+def _new_file(target: str, old: os.stat_result | None) -> tuple[Any, str]:
     """A new file beside the target, open and locked. What killed writers left is removed."""
     folder, name = os.path.split(target)
     start = os.path.join(folder, f".{name[:40]}.")
     _remove_leftovers(start)
     ends = [*map(str, range(_NUMBERED)), *(os.urandom(6).hex() for _ in range(_NUMBERED))]
+    opener = functools.partial(os.open, mode=0o666 if old is None else 0o600)  # an interrupt cannot lose the number
     for end in ends:
         temporary = f"{start}{end}.part"
         try:
-            number = os.open(temporary, _NEW, 0o666 if old is None else 0o600)
+            file = open(temporary, "xb", opener=opener)
         except FileExistsError:
             continue
         except PermissionError:
             raise _refused("the folder takes no new file", target) from None
-        if _lock(number) is not False and os.fstat(number).st_nlink:
-            return number, temporary
-        os.close(number)
+        try:
+            if _lock(file.fileno()) is not False and os.fstat(file.fileno()).st_nlink:
+                return file, temporary
+        except BaseException:
+            file.close()
+            raise
+        file.close()
     raise FileExistsError(17, "File exists", temporary)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from itertools import count
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -45,22 +45,21 @@ class Pass:
             return old
         if old is None:  # a leaf with one edge that has no cotangent
             return new
-        if isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray:
-            return old + new
-        owned = self.owned
-        if owned is None:
-            owned = self.owned = set()
-        elif node in owned and old.dtype is new.dtype:
-            try:
-                np.add(old, new, out=old)
-            except ARITHMETIC:  # NumPy raises for inf - inf after the sum is computed
+        if not (isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray):
+            owned = self.owned
+            if owned is None:
+                owned = self.owned = set()
+            elif node in owned and old.dtype is new.dtype:
+                try:
+                    np.add(old, new, out=old)
+                except ARITHMETIC:  # NumPy raises for inf - inf after the sum is computed
+                    return old
                 return old
-            return old
-        owned.add(node)
+            owned.add(node)
         try:
             return old + new
         except ARITHMETIC:
-            return silently(np.add, old, new)
+            return silently(operator.add, old, new)
 
     def nodes(self) -> set[Node]:
         """All nodes that this pass runs or returns."""
@@ -109,7 +108,7 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
                 if m is not None and m not in seen:
                     seen.add(m)
                     stack.append(m)
-    found.sort(key=itemgetter(0))  # oldest first: a node points only to older nodes
+    found.sort(key=operator.itemgetter(0))  # oldest first: a node points only to older nodes
     needed: set[Node] = set()
     before = -1
     while len(needed) > before:

@@ -27,8 +27,8 @@ _HOME = {name: module for module, names in _OF.items() for name in names.split()
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        raise AttributeError(f"module '{__package__}' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(f"{__package__}.{_HOME[name]}"), name)
     return value
 
 

@@ -153,6 +153,7 @@ def python_operator(form: Any, name: str) -> None:
         return other if other is NotImplemented else form(self, other)
 
     operator_form.__name__ = operator_form.__qualname__ = name
+    operator_form.__module__ = form.__module__
     operator_form.__doc__ = f"In-place form of ``{name.strip('_')[1:]}``."
     publish(operator_form, f"Tensor.{name}")
 
@@ -174,6 +175,7 @@ def reflected(fn: Any, name: str, unbound: Any = None) -> None:
         return fn(cast_operand(other, common_dtype((self, other))), self)
 
     form.__name__ = form.__qualname__ = name
+    form.__module__ = fn.__module__
     form.__doc__ = f"``{name.strip('_')[1:]}`` with a number on the left."
     publish(form, f"Tensor.{name}")
 

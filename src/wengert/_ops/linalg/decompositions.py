@@ -468,8 +468,7 @@ def _expm_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def exp_matrix(lib, self):
     """``1 + A + A A / 2 + ...``."""
-    expm = from_scipy("linalg").expm
-
+    expm = np.errstate(all="ignore")(from_scipy("linalg").expm)
     if not self.size:
         return self.copy()
     lead = self.shape[:-2]

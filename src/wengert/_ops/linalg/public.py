@@ -173,7 +173,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         if check_errors:
             raise
     infos = _infos(A, _zero_pivot)
-    return InvEx((beside(A, _one_by_one(A, infos, np.linalg.inv)), beside(A, infos)))
+    return InvEx((beside(A, _one_by_one(A, infos, lib.linalg.inv)), beside(A, infos)))
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -396,7 +396,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
         if check_errors:
             raise
     infos = _infos(A, minor_of)
-    r = _one_by_one(A, infos, np.linalg.cholesky)
+    r = _one_by_one(A, infos, lib.linalg.cholesky)
     return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import transformed
+from ..._arrays.library import in_lib, silent_functions
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
@@ -24,6 +25,9 @@ from ..._tensor_api.construct import placed
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
+
+
+in_lib(silent_functions(np.fft.fft), "fft")
 
 
 # ---- primitives
