@@ -9,6 +9,7 @@ import copy
 import hashlib
 import math
 import pickle
+import random
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -547,3 +548,24 @@ def test_moments(sample: Callable[[Generator, int], np.ndarray], mean: float, va
     made = sample(seeded(11), 6000)
     assert abs(made.mean() - mean) < 4 * math.sqrt(variance / made.size)
     assert abs(made.var() / variance - 1) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_normals_made_ahead_are_those_drawn_one_by_one(seed):
+    """Short draws of normals, with other draws, states and single normals between them, near a block's end too."""
+    choose, source = random.Random(seed), Generator().manual_seed(seed)
+    twin = Generator().manual_seed(seed)
+    for _ in range(1200):
+        what, count = choose.choice("nnnnnnnnnnwsk"), choose.randrange(16)
+        if what == "n":
+            dtype = choose.choice((np.dtype(np.float32), np.dtype(np.float64)))
+            drawn = source._few_normals(count, dtype)
+            expected = np.array([twin._normal() for _ in range(count)], dtype)
+            assert drawn.dtype == dtype and drawn.tobytes() == expected.tobytes()
+        elif what == "w":
+            assert (source._words(count) == twin._words(count)).all()
+        elif what == "s":
+            source.set_state_array(source.get_state_array())
+        else:
+            assert source._normal() == twin._normal()
+    assert (source.get_state_array() == twin.get_state_array()).all()

@@ -859,3 +859,27 @@ def test_a_zero_remainder_has_the_sign_of_the_dividend(dtype: Any) -> None:
         assert W.signbit(r)[:4].tolist() == [True, False, False, True]
     assert str(W.tensor([-4.0, 4.0]) % 2) == "tensor([-0., 0.])"
     assert (x % 2)[4] == 1
+
+
+@pytest.mark.parametrize("count", [2, 12])
+@pytest.mark.parametrize("dtype", [W.float32, W.float64])
+def test_polynomials_beside_a_degree_that_is_nan(dtype: Any, count: int) -> None:
+    """It gives 0, and the other degrees their own values."""
+    x, n = W.tensor([0.5] * count, dtype=dtype), W.tensor([math.nan] + [20.0] * (count - 1), dtype=dtype)
+    expected = [0.0] + [math.cos(20 * math.acos(0.5))] * (count - 1)
+    np.testing.assert_allclose(special.chebyshev_polynomial_t(x, n)._payload, expected, rtol=1e-5)
+    assert special.hermite_polynomial_h(x, n)[1] != 0
+
+
+def test_a_few_polynomials_are_the_many_ones() -> None:
+    """Python's own numbers for few points, SciPy's for more and NumPy's for many."""
+    names = [name for name in dir(special) if "_polynomial_" in name]
+    assert len(names) == 12
+    points, degrees = np.meshgrid(np.linspace(-1.5, 1.5, 13), [0.0, 1.0, 2.5, 3.0, 7.0, 16.0])
+    for name in names:
+        fn = getattr(special, name)
+        many = fn(W.tensor(points), W.tensor(degrees))._payload
+        for size in (1, 8, 13):
+            few = np.concatenate([fn(W.tensor(points.ravel()[k : k + size]), W.tensor(degrees.ravel()[k : k + size]))
+                                  ._payload for k in range(0, points.size, size)])  # fmt: skip
+            np.testing.assert_allclose(few, many.ravel(), rtol=1e-9, atol=1e-9)

@@ -247,6 +247,7 @@ class Generator:
         self._key = None
         self._table: tuple[int, NormalTable] | None = None
         self._row32: np.ndarray | None = None  # for short draws: the float32 uniform of each word here
+        self._ahead: _NormalsAhead | None = None  # normals that were made of the next words
         self._row53: np.ndarray | None = None  # and the float64 uniform times 2**53 of each pair of neighbours
 
     def _words(self, count: int) -> np.ndarray:
@@ -393,19 +394,44 @@ class Generator:
         return made[:count]
 
     def _few_normals(self, count: int, dtype: Any) -> np.ndarray:
-        values = []
+        """The next `count` < 16 serial standard normals, computed one by one; from the second draw on, ahead."""
+        ahead = self._ahead
+        if ahead is not None and ahead.position == self._position:  # no words were drawn since
+            begin = ahead.given
+            if begin + count >= len(ahead.numbers) or (self._next_normal is not None) != begin & 1:
+                ahead = self._ahead = self._normals_ahead(len(ahead.numbers))
+            if ahead is not None:
+                begin = ahead.given
+                end = begin + count
+                values = (ahead.single if dtype is FLOAT32 else ahead.double)[begin:end].copy()
+                position = ahead.start + (end + 1 >> 1) * 4
+                kept = ahead.numbers[end] if end & 1 else None
+                ahead.given, ahead.position, self._position, self._next_normal = end, position, position, kept
+                return values
+        numbers = []
         if count and self._next_normal is not None:
-            values.append(self._normal())
-        pairs = (count - len(values)) // 2
+            numbers.append(self._normal())
+        pairs = (count - len(numbers)) // 2
         if pairs:  # each is two calls of _normal
-            numbers = iter(self._whole_numbers(2 * pairs).tolist())
-            for angle, uniform in zip(numbers, numbers, strict=True):
-                theta = angle * _ULP_OF_ANGLE
-                radius = sqrt(-2.0 * log1p(-uniform * _TWO_TO_MINUS_53))
-                values += (radius * cos(theta), radius * sin(theta))
-        if len(values) < count:
-            values.append(self._normal())
-        return np.array(values, dtype)
+            numbers += _normals_of(self._whole_numbers(2 * pairs))
+        if len(numbers) < count:
+            numbers.append(self._normal())
+        self._ahead = _NormalsAhead([], 0, self._position)
+        return np.array(numbers, dtype)
+
+    def _normals_ahead(self, used: int) -> _NormalsAhead | None:
+        """Twice as many normals of the next words as were `used`; `None` if there are too few words here."""
+        start = self._position
+        pairs = min(max(used, _LEAST_PAIRS), _MOST_PAIRS, (self._size - start) // 4)
+        if pairs < _LEAST_PAIRS:
+            return None
+        if self._row53 is None:
+            self._row53 = _whole_numbers_of(self._block[:-1], self._block[1:])
+        numbers = self._row53[start : start + 4 * pairs : 2]
+        made = _normals_of(numbers) if pairs < 8 * _LEAST_PAIRS else _many_normals_of(numbers).tolist()
+        kept = self._next_normal
+        begun = [] if kept is None else [0.0, kept]  # the pair of which one is given
+        return _NormalsAhead(begun + made, len(begun) // 2, start)
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
@@ -415,18 +441,49 @@ class Generator:
         kept = self._next_normal is not None
         if kept:
             out[0] = self._normal()
-        pairs = self._uniforms64((count - kept + 1) // 2 * 2)
-        theta = pairs[0::2] * (2.0 * math.pi)
-        radius = np.sqrt(-2.0 * libm("log1p")(-pairs[1::2]))
-        out[kept::2] = radius * libm("cos")(theta)
-        second = radius * libm("sin")(theta)
+        values = _many_normals_of(self._whole_numbers((count - kept + 1) // 2 * 2))
         if (count - kept) % 2:
-            self._next_normal = float(second[-1])
-            second = second[:-1]
-        out[kept + 1 :: 2] = second
+            self._next_normal = float(values[-1])
+        out[kept:] = values[: count - kept]
         return out
 
 
+class _NormalsAhead:
+    """Serial normals in pairs, made of the words from `start` on, of which `given` were drawn up to `position`."""
+
+    __slots__ = ("double", "given", "numbers", "position", "single", "start")
+
+    def __init__(self, numbers: list[float], given: int, position: int) -> None:
+        self.numbers = numbers
+        self.double = np.array(numbers)
+        self.single = self.double.astype(FLOAT32)
+        self.given = given
+        self.position = position
+        self.start = position - 4 * given
+
+
+def _normals_of(numbers: np.ndarray) -> list[float]:
+    """Pairs of serial normals, of pairs of float64 uniforms times 2**53."""
+    each = iter(numbers.tolist())
+    values = []
+    for angle, uniform in zip(each, each, strict=True):
+        theta = angle * _ULP_OF_ANGLE
+        radius = sqrt(-2.0 * log1p(-uniform * _TWO_TO_MINUS_53))
+        values += (radius * cos(theta), radius * sin(theta))
+    return values
+
+
+def _many_normals_of(numbers: np.ndarray) -> np.ndarray:
+    """`_normals_of` for many."""
+    values = np.empty(numbers.size)
+    theta = numbers[0::2] * _ULP_OF_ANGLE
+    radius = np.sqrt(-2.0 * libm("log1p")(numbers[1::2] * -_TWO_TO_MINUS_53))
+    values[0::2] = radius * libm("cos")(theta)
+    values[1::2] = radius * libm("sin")(theta)
+    return values
+
+
+_LEAST_PAIRS, _MOST_PAIRS = 12, 512  # of normals that are made ahead
 _ULP_OF_ANGLE = _TWO_PI * _TWO_TO_MINUS_53
 _NO_WORDS = np.empty(0, np.uint32)
 FEW_NUMBERS = 16  # up to which they are computed faster one by one

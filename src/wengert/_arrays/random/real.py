@@ -44,8 +44,14 @@ def uniform(
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
-    if low == 0.0 and high == 1.0 and (make := _STANDARD_UNIFORM.get(dtype)):
-        return filled(generator, shape, dtype, make)
+    if low == 0.0 and high == 1.0:
+        if dtype is FLOAT32 and (size := math.prod(shape)) <= CHUNK:  # the commonest case
+            generator = resolve(generator)
+            with generator._lock:
+                values = generator._uniforms32(size)
+            return values if len(shape) == 1 else shaped(values, shape)
+        if make := _STANDARD_UNIFORM.get(dtype):
+            return filled(generator, shape, dtype, make)
     dtype = np.dtype(dtype)
     if name_of(dtype) in COMPLEX:
         return uniform(generator, (*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
@@ -133,7 +139,7 @@ def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
     count = math.prod(shape)
     with generator._lock:
         values = generator._few_normals(count, FLOAT32) if count < 16 else generator._block_normals32(count)
-    return shaped(values, shape)
+    return values if len(shape) == 1 else shaped(values, shape)
 
 
 def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
 from ..._base import dtypes
-from ..._base.dtypes import type_name
+from ..._base.dtypes import FLOAT32, type_name
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, public
@@ -90,6 +90,8 @@ def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: An
 
 def _normal_sampler(a: Any) -> Sampler:
     """PyTorch draws normals in blocks only into contiguous memory."""
+    if type(a) is np.ndarray and a.dtype is FLOAT32 and a.flags.c_contiguous:
+        return _samplers.normal
     if type(a) is not np.ndarray and getattr(a, "is_traced", False):
         a = a.array
     if a.dtype.kind == "c":
@@ -149,7 +151,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     >>> torch.empty(3).normal_(5, 0.1)
     tensor([5.1541, 4.9707, 4.7821])
     """
-    mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
+    if not type(mean) is type(std) is float:
+        mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
     return fill(self, "normal_values", _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
 
 
@@ -256,9 +259,10 @@ def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | No
 
 
 def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    short = None if kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
-    if short:
-        return wrap(sampler(default_generator, short, dtypes.default_np))
+    if not (kwargs or slow_if_recording or LEVELS.get()):
+        short = plain_shape(size)
+        if short and min(short) >= 0 and math.prod(short) < _SHORT:
+            return wrap(sampler(default_generator, short, dtypes.default_np))
     asked = Options(function, kwargs, True)
     return new_random(function, shape_of(function, size, kwargs), asked, dtypes.default_np, sampler)
 
