@@ -281,7 +281,7 @@ def piece(name: str, **flags: Any) -> str:
 
 
 def _holds(condition: str, flags: Flags) -> bool:
-    """Whether a condition holds: flags with ``and``, ``or`` and ``not``, or ``not (...)``. Compiling it takes longer."""
+    """Whether a condition holds: flags with ``and``, ``or`` and ``not``, or ``not (...)``. Compiling takes longer."""
     if condition.isidentifier():  # most are
         return bool(flags[condition])
     if condition.startswith("not ("):

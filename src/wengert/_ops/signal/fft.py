@@ -32,7 +32,7 @@ _COMPLEX = {np.dtype(real): np.dtype(of) for real, of in (("f", "F"), ("d", "D")
 
 
 def _in_last(loop: str, a: Any, dims: Ints) -> Any:
-    """NumPy's transform of an array along its last dim, without its function in Python around it; ``None`` elsewhere."""
+    """NumPy's transform of an array along its last dim, without the Python around it; ``None`` along another one."""
     if _LOOPS is None or type(a) is not np.ndarray or dims[0] != a.ndim - 1 or a.dtype not in _COMPLEX:
         return None
     shape = a.shape
@@ -212,8 +212,8 @@ def _is_usual(x: Any, n: int | None, dim: int, norm: str | None) -> bool:
 def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     if forward and _is_usual(x, n, dim, norm):
         a = x._payload
-        d = (a.ndim - 1,)
-        return TENSORS.fft_c2c(x, d, 1.0, True) if a.dtype.kind == "c" else TENSORS.fft_r2c(x, d, 1.0, False)
+        last = (a.ndim - 1,)
+        return TENSORS.fft_c2c(x, last, 1.0, True) if a.dtype.kind == "c" else TENSORS.fft_r2c(x, last, 1.0, False)
     x = _inexact(x)
     d = _dim(x, dim)
     size = x._payload.shape[d] if n is None else int(n)
