@@ -117,7 +117,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise no_kernel("linalg_lstsq.out")
     X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B), lambda x: _first_rows(x, max(m, n)))
     a, tags = opened(A.detach()._payload)
-    s = np.linalg.svd(a, compute_uv=False)
+    s = lib.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(lib, s, 0.0, rcond, a)[..., None]).sum(-1)
     residuals = TENSORS.abs(TENSORS.reshape(X, (-1,))[:0])  # with a history, as PyTorch's
     if m > n and driver != "gelsy" and np.all(rank == n):
@@ -156,9 +156,9 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     a = opened(A.detach()._payload)[0]
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
-        s = np.abs(np.linalg.eigvalsh(a))
+        s = np.abs(lib.linalg.eigvalsh(a))
     else:
-        s = np.linalg.svd(a, compute_uv=False)
+        s = lib.linalg.svd(a, compute_uv=False)
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
