@@ -242,7 +242,7 @@ def new_random(
 _SHORT = 1 << 16  # elements for which memory always suffices
 
 
-def _short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+def short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
     """The shape of a small tensor, given in one of the commonest forms; ``None`` for arguments that need checks."""
     shape = plain_shape(size)
     return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
@@ -254,7 +254,7 @@ def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | No
         args = (0, *args)
     if len(args) != 3 or type(args[0]) is not int or type(args[1]) is not int or not isinstance(args[2], tuple):
         return None
-    shape = _short_shape(args[2:])
+    shape = short_shape(args[2:])
     return None if shape is None else (args[0], args[1], shape)
 
 

@@ -28,7 +28,7 @@ from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import Options, maker, tuple_shape
 from ..shape.broadcasting import broadcast_tensors
 from ._common import drawn, needs, sampled, source_of
-from .random import fill, new_random, number
+from .random import fill, new_random, number, short_shape
 
 # what ``out`` may be
 _BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
@@ -149,6 +149,10 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
     >>> torch.normal(torch.tensor([10., 20.]), 0.1)
     tensor([10.1541, 19.9707])
     """
+    if type(mean) is type(std) is float and type(size) is tuple and not (kwargs or slow_if_recording or LEVELS.get()):
+        shape = short_shape((size,))
+        if shape:
+            return wrap(_samplers.normal(default_generator, shape, dtypes.default_np, mean, std))
     asked = Options("normal", kwargs)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if size is not None:
