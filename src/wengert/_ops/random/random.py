@@ -31,7 +31,7 @@ from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
+from ..create.create import Options, allocate, maker, options_of, plain_shape, resized, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
 from ._common import Sampler, drawn, needs, source_of
 
@@ -263,7 +263,7 @@ def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: di
         short = plain_shape(size)
         if short and min(short) >= 0 and math.prod(short) < _SHORT:
             return wrap(sampler(default_generator, short, dtypes.default_np))
-    asked = Options(function, kwargs, True)
+    asked = options_of(function, kwargs, True)
     return new_random(function, shape_of(function, size, kwargs), asked, dtypes.default_np, sampler)
 
 
@@ -301,7 +301,7 @@ def randint(*args: Any, **kwargs: Any) -> Tensor:
     if short:
         low, high, shape = short
         return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
-    asked = Options("randint", kwargs, True)
+    asked = options_of("randint", kwargs, True)
     low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
     shape = tuple_shape("randint", size)
     return new_random("randint", shape, asked, dtypes.int64.np, _samplers.randint, low, high)
@@ -346,7 +346,7 @@ def randperm(n: int, **kwargs: Any) -> Tensor:
     """
     if type(n) is int and n >= 0 and not (kwargs or slow_if_recording or LEVELS.get()):
         return wrap(_samplers.randperm(default_generator, n))
-    asked = Options("randperm", kwargs)
+    asked = options_of("randperm", kwargs)
     if isinstance(n, (float, bool)) or not hasattr(n, "__index__"):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
     return new_random("randperm", (operator.index(n),), asked, dtypes.int64.np, _permutations)
@@ -372,7 +372,7 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
         a = input._payload
         if type(a) is np.ndarray and a.flags.c_contiguous and not (slow_if_recording or LEVELS.get()):
             return wrap(sampler(default_generator, a.shape, a.dtype, *args))
-    asked = Options(function, kwargs)
+    asked = options_of(function, kwargs)
     a = expect_tensor(function, "input", 1, input)._payload
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     order, device = asked.memory_format, asked.device

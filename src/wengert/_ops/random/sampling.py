@@ -25,7 +25,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import Options, maker, tuple_shape
+from ..create.create import maker, options_of, tuple_shape
 from ..shape.broadcasting import broadcast_tensors
 from ._common import drawn, needs, sampled, source_of
 from .random import fill, new_random, number, short_shape
@@ -153,7 +153,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
         shape = short_shape((size,))
         if shape:
             return wrap(_samplers.normal(default_generator, shape, dtypes.default_np, mean, std))
-    asked = Options("normal", kwargs)
+    asked = options_of("normal", kwargs)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if size is not None:
             raise _normal_mismatch(mean, std, size)
