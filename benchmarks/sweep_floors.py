@@ -80,16 +80,6 @@ F.hardshrink(x) = np.where(np.abs(x) <= half, zero, x)
 F.hardshrink(m) = np.where(np.abs(m) <= half, zero, m)
 """
 ELEMENTWISE = """
-torch.special.chebyshev_polynomial_t(x, y) = special.eval_chebyt(y.astype(np.int64), x).astype(np.float32)
-torch.special.chebyshev_polynomial_u(x, y) = special.eval_chebyu(y.astype(np.int64), x).astype(np.float32)
-torch.special.chebyshev_polynomial_{v|w}(x, y) = (U := special.eval_chebyu)(d := y.astype(np.int64), x) - U(d - 1, x)
-torch.special.shifted_chebyshev_polynomial_t(x, y) = special.eval_sh_chebyt(y.astype(np.int64), x).astype(np.float32)
-torch.special.shifted_chebyshev_polynomial_u(x, y) = special.eval_sh_chebyu(y.astype(np.int64), x).astype(np.float32)
-torch.special.shifted_chebyshev_polynomial_{v|w}(x, y) = (U := sh_chebyu)(d := y.astype("l"), x) - U(d - 1, x)
-torch.special.hermite_polynomial_h(x, y) = special.eval_hermite(y.astype(np.int64), x).astype(np.float32)
-torch.special.hermite_polynomial_he(x, y) = special.eval_hermitenorm(y.astype(np.int64), x).astype(np.float32)
-torch.special.laguerre_polynomial_l(x, y) = special.eval_laguerre(y.astype(np.int64), x).astype(np.float32)
-torch.special.legendre_polynomial_p(x, y) = special.eval_legendre(y.astype(np.int64), x).astype(np.float32)
 torch.special.spherical_bessel_j0(x) = np.sin(x) / x
 torch.special.airy_ai(x) = special.airy(x)[0]
 torch.igammac(x, y) = special.gammaincc(x, y)
@@ -108,9 +98,6 @@ torch.aminmax({x|v|k}) = (x.min(), x.max())
 m.aminmax() = (m.min(), m.max())
 m.unique() = np.unique(m, return_inverse=True, return_counts=True)
 torch.quantile(x, 0.5) = (s := np.sort(x))[1] + (s[2] - s[1]) * np.float32(0.5)
-torch.fft.rfft(x) = np.fft.rfft(x)
-torch.fft.fft(x) = np.fft.fft(x)
-torch.fft.ifft(x) = np.fft.ifft(x)
 torch.histc({x|v}) = np.bincount(((x - (a := x.min())) * 100 / (x.max() - a)).astype(np.int64), minlength=100)
 x.equal(y) = np.count_nonzero(x == y) == 4
 x.data_ptr() = x.__array_interface__["data"][0]
@@ -157,9 +144,10 @@ x.{shape|dtype|grad_fn|requires_grad|grad|nbytes|is_leaf}
 x.{size|stride|data_ptr|is_contiguous|storage_offset|contiguous}()
 {m.contiguous()|torch.Size((2, 3))|torch.result_type(x, k)|t.detach_()|t.zero_()|x.equal(y)}
 {torch.zeros(3, requires_grad=True)|torch.ones(3, requires_grad=True)|x[...]|m.expand_as(b)|m.expand(2, 3, 4)}""",
-    "whole numbers for SciPy, and float32 again": """
+    "numbers of Python: recurrences, point by point": """
 torch.special.{chebyshev_polynomial_|shifted_chebyshev_polynomial_}{t|u|v|w}(x, y)
-torch.special.{hermite_polynomial_h|hermite_polynomial_he|laguerre_polynomial_l|legendre_polynomial_p}(x, y)
+torch.special.{hermite_polynomial_h|hermite_polynomial_he|laguerre_polynomial_l|legendre_polynomial_p}(x, y)""",
+    "SciPy's float64, and float32 again": """
 torch.special.{airy_ai|spherical_bessel_j0}(x)
 {torch.igammac(x, y)|torch.digamma(x)|torch.lgamma(x)}""",
     "values and positions: two results, found one after the other": """
@@ -189,8 +177,7 @@ torch.{bucketize|searchsorted}(y.sort()[0].detach(), x.detach())""",
 torch.{vstack|hstack}({[x, y]|(m, n)})
 {F.cosine_similarity(m, n)|torch.cartesian_prod(x, y)|torch.outer(x, y)|x.outer(y)|m.diff(dim=1)|m.diff(dim=0)}
 torch.broadcast_tensors(x, y)""",
-    "NumPy's own wrapper in Python around its LAPACK or FFT": """
-torch.fft.{fft|rfft|ifft}(x)
+    "NumPy's own wrapper in Python around its LAPACK": """
 torch.linalg.{qr|cholesky|eigvalsh|eigh|svd|svdvals}(v)""",
 }
 
@@ -216,7 +203,6 @@ def floors() -> dict[str, Callable[[], Any]]:
         "np": np,
         "special": scipy.special,
         "clip": np._core.umath.clip,
-        "sh_chebyu": scipy.special.eval_sh_chebyu,
     }  # type: ignore[attr-defined]
     exec(TABLES, scope)
     found = {}

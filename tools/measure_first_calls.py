@@ -1,9 +1,12 @@
-"""What a first call takes: python tools/measure_first_calls.py [runs] [text ...]
+"""What a first call takes: python tools/measure_first_calls.py [--together] [runs] [text ...]
 
 A fresh process for each call, after `import wengert` and its operands; bytecode caches warm, CPU time, the least of the
 runs, the collector off. Behind it what no order of the package's modules can save, measured in the same process: to
 find, read and unmarshal the bytecode of the modules that the call imported, NumPy's and SciPy's among them, without
 running them. `text`: only calls with it in their name.
+
+`--together` calls all of them in one process instead, in a random order, as a program does that uses many: each process
+has another order, and a call's figure is the median over the processes. The collector is on, as a program has it.
 """
 
 from __future__ import annotations
@@ -29,18 +32,22 @@ F.dropout(x); F.layer_norm(m, (4,)); F.linear(m, m); F.conv2d(p, w); F.max_pool2
 torch.zeros(3); torch.arange(5); torch.tensor([1.0]); torch.rand(3); torch.randn(3); x.to(torch.float64); x.clone()
 x.detach(); repr(x); x.tolist(); (z * z).sum().backward(); x.add_(y); x.copy_(y)
 """
-PROGRAM = """
-import gc, marshal, sys, time
+OPERANDS = """
+import gc, marshal, random, statistics, sys, time
 import wengert as torch, wengert.nn.functional as F
 x, y, z = torch.tensor([.5, .25, .75, .875]), torch.tensor([1., 2., 3., 4.]), torch.tensor([1., 2.], requires_grad=True)
 m = torch.tensor([[.5, -1.25, 2., .75], [1.5, -.5, 3., .25], [-2., 1.25, .125, 1.]])
 v = torch.tensor([[2., 1.], [0., 3.]])
 i, j = torch.tensor([0, 2, 1]), torch.tensor([[0, 1, 2, 3]])
 p, w = torch.tensor([[[[1.] * 4] * 4]]), torch.tensor([[[[1.] * 2] * 2]])
+clock = time.thread_time
+"""
+ALONE = (
+    OPERANDS
+    + """
 call, before = eval("lambda: " + sys.argv[1]), set(sys.modules)
 gc.collect()
 gc.disable()
-clock = time.thread_time
 begun = clock()
 call()
 taken = clock() - begun
@@ -57,23 +64,56 @@ begun = clock()
 call()
 print(taken, least, clock() - begun, len(specs))
 """
+)
+TOGETHER = (
+    OPERANDS
+    + """
+calls = [(text, eval("lambda: " + text)) for text in sys.argv[2:]]
+random.Random(int(sys.argv[1])).shuffle(calls)
+taken = {}
+for text, call in calls:
+    begun = clock()
+    call()
+    taken[text] = clock() - begun
+print(*[taken[text] for text in sys.argv[2:]])
+"""
+)
 
 
-def measured(call: str, cache: str) -> tuple[float, ...]:
-    """Seconds of the first call, of its floor and of the second call, and the number of modules."""
-    command = [sys.executable, "-c", PROGRAM, call]
+def measured(cache: str, program: str, *arguments: str) -> tuple[float, ...]:
+    """The figures that a program prints in a fresh process."""
+    command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=environment(cache), capture_output=True, text=True, check=True)
     return tuple(map(float, done.stdout.split()))
 
 
+def together(wanted: list[str], runs: int) -> None:
+    """Print the median first call of each text over `runs` processes that call all of them."""
+    with tempfile.TemporaryDirectory() as cache:
+        measured(cache, TOGETHER, "0", *wanted)  # fills the cache of bytecode
+        orders = [measured(cache, TOGETHER, str(order), *wanted) for order in range(runs)]
+    rows = sorted((statistics.median(figures), call) for call, *figures in zip(wanted, *orders, strict=True))
+    for first, call in rows:
+        print(f"{first * 1e3:7.2f} ms  {call}")
+    every = [first for first, _ in rows]
+    print(
+        f"median of {len(rows)} in one process: {statistics.median(every) * 1e3:.2f} ms; within 1 ms: "
+        f"{sum(first < 1e-3 for first in every)}; all together {statistics.median(map(sum, orders)) * 1e3:.0f} ms"
+    )
+
+
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    arguments = [argument for argument in sys.argv[1:] if argument != "--together"]
+    runs = int(arguments[0]) if arguments else 3
     calls = [call.strip() for call in CALLS.replace("\n", ";").split(";")]
-    wanted = [call for call in calls if call and (not sys.argv[2:] or any(text in call for text in sys.argv[2:]))]
+    wanted = [call for call in calls if call and (not arguments[1:] or any(text in call for text in arguments[1:]))]
+    if "--together" in sys.argv[1:]:
+        together(wanted, runs)
+        return
     with tempfile.TemporaryDirectory() as cache:
         for call in wanted:
-            measured(call, cache)  # fills the cache of bytecode
-        rows = sorted((min(measured(call, cache) for _ in range(runs)), call) for call in wanted)
+            measured(cache, ALONE, call)  # fills the cache of bytecode
+        rows = sorted((min(measured(cache, ALONE, call) for _ in range(runs)), call) for call in wanted)
     for (first, least, second, modules), call in rows:
         times = f"{first * 1e3:7.2f} ms, floor {least * 1e3:6.2f}, {modules:3.0f} modules, then {second * 1e6:5.0f} µs"
         print(f"{times}  {call}")

@@ -9,6 +9,9 @@ import copy
 import hashlib
 import math
 import pickle
+import random
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -30,6 +33,7 @@ from wengert._arrays.random.generator import (
     libm,
     rounded_to_float32,
 )
+from wengert._arrays.random.twister import BLOCK_WORDS, Twister
 
 F2, F4, F8 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 
@@ -547,3 +551,63 @@ def test_moments(sample: Callable[[Generator, int], np.ndarray], mean: float, va
     made = sample(seeded(11), 6000)
     assert abs(made.mean() - mean) < 4 * math.sqrt(variance / made.size)
     assert abs(made.var() / variance - 1) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_normals_made_ahead_are_those_drawn_one_by_one(seed):
+    """Short draws of normals, with other draws, states and single normals between them, near a block's end too."""
+    choose, source = random.Random(seed), Generator().manual_seed(seed)
+    twin = Generator().manual_seed(seed)
+    for _ in range(1200):
+        what, count = choose.choice("nnnnnnnnnnwsk"), choose.randrange(16)
+        if what == "n":
+            dtype = choose.choice((np.dtype(np.float32), np.dtype(np.float64)))
+            drawn = source._few_normals(count, dtype)
+            expected = np.array([twin._normal() for _ in range(count)], dtype)
+            assert drawn.dtype == dtype and drawn.tobytes() == expected.tobytes()
+        elif what == "w":
+            assert (source._words(count) == twin._words(count)).all()
+        elif what == "s":
+            source.set_state_array(source.get_state_array())
+        else:
+            assert source._normal() == twin._normal()
+    assert (source.get_state_array() == twin.get_state_array()).all()
+
+
+@pytest.mark.parametrize("blocks", [1, 8, 90])
+def test_pythons_twister_and_numpys_are_one(monkeypatch, blocks):
+    """Seeds, keys and words of the one are those of the other, and of a stream that changes from one to the other."""
+    monkeypatch.delitem(sys.modules, "numpy.random", raising=False)
+    for seed in (0, 1, 2**32 - 1):
+        twister, expected = Twister(), np.random.RandomState(seed)
+        twister.seed(seed)
+        assert twister._numpys is None
+        assert (twister.key() == expected.get_state()[1]).all()
+        count = blocks * BLOCK_WORDS
+        for number in range(3):
+            words = twister.words(count)
+            assert (words == expected.randint(0, 2**32, count, np.uint64)).all()
+            assert (twister._numpys is None) is ((number + 1) * blocks <= 100)
+            key = twister.key()
+            assert (key == expected.get_state()[1]).all()
+        twister.set_key(key)
+        assert (twister.words(count) == expected.randint(0, 2**32, count, np.uint64)).all()
+    for _ in range(60):
+        twister.seed(7)
+    assert twister._numpys is not None
+    assert (twister.words(BLOCK_WORDS) == np.random.RandomState(7).randint(0, 2**32, BLOCK_WORDS, np.uint64)).all()
+
+
+def test_first_draws_import_no_random_module():
+    """They take a tenth of the time of the import."""
+    program = (
+        "import sys, wengert as torch\n"
+        "torch.manual_seed(0)\n"
+        "print(torch.rand(3).tolist(), torch.randn(2, 8).shape, torch.nn.Linear(8, 8).weight.shape)\n"
+        "print('numpy.random' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        "[0.49625658988952637, 0.7682217955589294, 0.08847743272781372] torch.Size([2, 8]) torch.Size([8, 8])",
+        "False",
+    ], done.stderr

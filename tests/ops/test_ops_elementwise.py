@@ -866,3 +866,17 @@ def test_a_zero_remainder_has_the_sign_of_the_dividend(dtype: Any) -> None:
 def test_a_degree_that_is_no_integer_gives_zero_and_spoils_no_other(name: str, degree: float) -> None:
     found = getattr(W.special, name)(W.tensor([3.0, 3.0]), W.tensor([degree, 1.0]))
     assert values(found) == [0.0, 6.0 if name == "hermite_polynomial_h" else 3.0]
+
+
+def test_a_few_polynomials_are_the_many_ones() -> None:
+    """Python's own numbers for few points, SciPy's for more and NumPy's for many."""
+    names = [name for name in dir(special) if "_polynomial_" in name]
+    assert len(names) == 12
+    points, degrees = np.meshgrid(np.linspace(-1.5, 1.5, 13), [0.0, 1.0, 2.5, 3.0, 7.0, 16.0])
+    for name in names:
+        fn = getattr(special, name)
+        many = fn(W.tensor(points), W.tensor(degrees))._payload
+        for size in (1, 8, 13):
+            few = np.concatenate([fn(W.tensor(points.ravel()[k : k + size]), W.tensor(degrees.ravel()[k : k + size]))
+                                  ._payload for k in range(0, points.size, size)])  # fmt: skip
+            np.testing.assert_allclose(few, many.ravel(), rtol=1e-9, atol=1e-9)

@@ -244,6 +244,7 @@ def as_iterated(r: Any, operands: Any) -> Any:
 def transformed(kind: str) -> Rule:
     """The rule of a transform ("c2c", "r2c" or "c2r") of an array along dims: these are innermost, as in PyTorch."""
 
+    @needless("{a}.ndim == 1")
     def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             r, a, dims = fn(*args), args[0], args[1]

@@ -1,4 +1,4 @@
-"""Orthogonal polynomials by their recurrences; SciPy computes a few of low degrees."""
+"""Orthogonal polynomials by their recurrences; Python or SciPy computes a few of low degrees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from numpy import ndarray
+from numpy import array, ndarray
 
 from .._base.dtypes import BLAS_FLOATS
 from .intp import INTP
@@ -21,7 +21,7 @@ def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> 
     """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` returns the one of degree k + 1."""
     before, now = lib.ones_like(x), first(x)
     result = (degree == 0).astype(x.dtype)
-    highest = degree.max() if degree.size else 0
+    highest = lib.where(degree == degree, degree, 0).max() if degree.size else 0  # a degree that is nan has 0
     k = 1
     while k <= highest:
         result = lib.where(degree == k, now, result)
@@ -33,15 +33,34 @@ def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> 
 
 
 _LOW, _FEW = frozenset(range(17)), 64  # degrees and their number for which the checks below are worth while
+_VERY_FEW, _LARGE = 8, 1e35  # the number of points that Python computes sooner, and a value that SciPy is asked for
 
 
-def few_of_low_degree(series: str, x: Any, n: Any) -> Any:
-    """SciPy's values of one of its polynomials, or ``None`` if there are many, or a degree is high or a value large.
+def few_of_low_degree(series: str, x: Any, n: Any, first: First, following: Next, shifted: bool = False) -> Any:
+    """The values of one of SciPy's polynomials, or ``None`` if there are many, or a degree is high or a value large.
 
     SciPy has no Chebyshev polynomials of the kinds v and w: they are differences and sums of the kind u.
     """
     if type(x) is not ndarray or type(n) is not ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
         return None
+    if x.size <= _VERY_FEW and x.shape == n.shape:
+        made = []
+        for point, degree in zip(x.ravel().tolist(), n.ravel().tolist(), strict=True):
+            if not 0 <= degree < 17:
+                break
+            before, now = 1.0, 1.0
+            if degree >= 1:
+                if shifted:
+                    point = 2.0 * point - 1.0
+                now = first(point)
+                for k in range(1, int(degree)):
+                    before, now = now, following(k, point, now, before)
+                if not -_LARGE < now < _LARGE:
+                    break
+            made.append(now)
+        else:
+            values = array(made, x.dtype)
+            return values if x.ndim == 1 else values.reshape(x.shape)
     degree = n.astype(INTP)  # as SciPy declares them; of nan and inf the lowest
     if not _LOW.issuperset(degree.ravel().tolist()):
         return None
@@ -101,8 +120,11 @@ def chebyshev(kind: str, shifted: bool) -> Any:
     first, at_one, at_minus_one, lowest, closed = CHEBYSHEV[kind]
     series = f"eval_{'sh_' * shifted}cheby{kind}"
 
+    def following(k: int, x: Any, now: Any, before: Any) -> Any:
+        return 2 * x * now - before
+
     def body(lib, input, n):
-        values = few_of_low_degree(series, input, n)
+        values = few_of_low_degree(series, input, n, first, following, shifted)
         if values is not None:
             return values
         x, degree = recurrence_points(lib, 2 * input - 1 if shifted else input, n)
@@ -110,7 +132,7 @@ def chebyshev(kind: str, shifted: bool) -> Any:
         trigonometric = (size < 1) & (degree > lowest)
         end = (size == 1) & (degree >= 0)
         short = lib.where(trigonometric | end, 0, degree)  # the degrees left to the recurrence
-        result = recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
+        result = recurrence(lib, x, short, first, following)
         if lib.count_nonzero(trigonometric):
             result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
         if lib.count_nonzero(end):

@@ -7,7 +7,6 @@ order of its parameters. The slots are ``x`` and ``y`` (operands), ``result``, `
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -221,9 +220,12 @@ def backward_step(
     if plan is not None and plan.is_joint and broadcast:
         return transformed
 
-    @functools.cache
+    made: list[tuple[Shape, dict[str, Any]]] = []
+
     def step() -> tuple[Shape, dict[str, Any]]:
-        return _step(calls, transformed, broadcast, plan, plain, flags)
+        if not made:
+            made.append(_step(calls, transformed, broadcast, plan, plain, flags))
+        return made[0]
 
     return hot(f"{name}_backward", lambda: step()[0], lambda: step()[1], head=BACKWARD)
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from .._base.errors import nearest
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, bare, publish, register
-from .._tape.node import FREED, Box, Node
+from .._tape.node import FREED, Box, Node, unnamed
 from .._tape.saved import unbox
-from .._tape.saved_names import name_saved
 from .backward import Call, OperandShape, backward_step, of_shape
 from .templates import Shape, hot, variant
 
@@ -115,7 +114,7 @@ def publish_elementwise(info: Operator, names: str | None, method: Shape, inplac
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """The node class of one operator, which prints like PyTorch's: ``<class 'MulBackward0'>``."""
     keys = members.get("saved_names", ())
-    name_saved(*keys, *[key.replace("_shape", "_sym_sizes") for key in keys])
+    unnamed.update(keys, [key.replace("_shape", "_sym_sizes") for key in keys])
     return type(name, (Node,), {"__slots__": slots, "__module__": "builtins", **members})
 
 

@@ -24,6 +24,8 @@ def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
     """
     if type(dim) is not int:
         dim = as_int(dim, name)
+    if 0 <= dim < ndim:
+        return dim
     n = ndim or 1
     if -n <= dim < n:
         return dim if dim >= 0 else dim + n
@@ -44,6 +46,10 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
     if not isinstance(dims, (tuple, list)):
         d = normal_dim(as_int(dims, name, "tuple of ints"), ndim)
         return (d,) if ndim else ()
+    if len(dims) == 2:  # the commonest
+        first, second = dims
+        if type(first) is type(second) is int and 0 <= first < ndim and 0 <= second < ndim and first != second:
+            return first, second
     found: list[int] = []
     for position, dim in enumerate(dims, 1):
         if type(dim) is not int:

@@ -29,7 +29,7 @@ from .._arrays.library import INEXACT, constants_for
 from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import ARRAYS, Impl, Operator, publish
-from .._tape.node import Box, named
+from .._tape.node import Box, Node, named
 from .backward import Call, backward_step, elementwise_jvp
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .recording import BINARY, UNARY, one
@@ -217,6 +217,7 @@ def _edges_of_tensors(n: Any) -> tuple[Any, ...]:
 
 def _named_by_operand(scalar_node: str) -> Any:
     def looked_at(n: Any) -> Any:
+        n = Node.looked_at(n)
         return named(n, scalar_node) if _number_second(n) and type(n).__name__ != scalar_node else n
 
     return looked_at

@@ -174,6 +174,10 @@ class HookDict(dict[int, Any]):
     __slots__ = ("__weakref__",)
 
 
+# Names of saved values whose attributes ``_saved_NAME`` nodes do not have yet: they get them when one is looked at.
+unnamed = {"self", "other", "result", "input", "exponent", "self_sym_sizes"}
+
+
 class Node:
     """A step of the tape: the operation that made a tensor, and its vjp."""
 
@@ -214,6 +218,10 @@ class Node:
 
     def looked_at(self) -> Node:
         """The node to show to the user, under the right name if PyTorch has several names for its operator."""
+        if unnamed:
+            from .saved_names import name_all
+
+            name_all()
         return self
 
     def name(self) -> str:

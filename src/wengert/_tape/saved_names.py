@@ -12,7 +12,7 @@ import math
 from operator import itemgetter
 from typing import Any
 
-from .node import AccumulateGrad, Node, Port
+from .node import AccumulateGrad, Node, Port, unnamed
 from .tensor import Tensor
 
 _NO_SIZES = frozenset(  # view operators whose formula does not use the input's shape
@@ -295,14 +295,15 @@ class _RawSaved(_Saved):
 _named: set[str] = set()
 
 
-def name_saved(*keys: str) -> None:
-    """Give nodes the attributes ``_saved_NAME`` and ``_raw_saved_NAME`` for these names."""
-    for key in set(keys) - _named:
-        _named.add(key)
-        setattr(Node, "_saved_" + key, _Saved(key))
-        setattr(Node, "_raw_saved_" + key, _RawSaved(key))
+def name_all() -> None:
+    """Give nodes the attributes ``_saved_NAME`` and ``_raw_saved_NAME`` for the names that have none yet."""
+    while unnamed:
+        key = unnamed.pop()
+        if key not in _named:
+            _named.add(key)
+            setattr(Node, "_saved_" + key, _Saved(key))
+            setattr(Node, "_raw_saved_" + key, _RawSaved(key))
 
 
-name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
-name_saved(*(e[0] if type(e) is tuple else e.partition("<")[0] for names in _NAMES.values() for e in names))
+unnamed.update(e[0] if type(e) is tuple else e.partition("<")[0] for names in _NAMES.values() for e in names)
 Node.__dir__ = _dir  # type: ignore[assignment]

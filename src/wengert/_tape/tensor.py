@@ -175,7 +175,7 @@ class Tensor(metaclass=TensorMeta):
 
                 refuse_written(self)
             return None
-        return fn.fx if type(fn) is Port else fn.looked_at()
+        return (fn.fx if type(fn) is Port else fn).looked_at()
 
     @property
     def output_nr(self) -> int:

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import REGISTRY
-from .node import FREED, AccumulateGrad, Box, Node, Version, named
-from .saved_names import name_saved
+from .node import FREED, AccumulateGrad, Box, Node, Version, named, unnamed
 
 
 def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
@@ -265,4 +264,4 @@ def with_sizes(
 
     N.saved = saved
     N.saved_names = (*slots, *sizes, *strides, *kept, *more)
-    name_saved(*N.saved_names)
+    unnamed.update(N.saved_names)

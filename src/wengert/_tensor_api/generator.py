@@ -25,9 +25,11 @@ class Generator(generator.Generator):
         kind = str(device).partition(":")[0]
         if kind not in ("cpu", "cuda"):
             super().__init__(device)
-        from .._payloads.foreign import library_at
+        library = None
+        if kind != "cpu":
+            from .._payloads.foreign import library_at
 
-        library = library_at(kind) if kind != "cpu" else None
+            library = library_at(kind)
         super().__init__(Device(str(device)) if library is None else "cpu")  # the CPU where it stands for cards
         self._place = None if library is None else library.place(Device(str(device)).index or 0)
 

@@ -115,7 +115,7 @@ def short_name(node: Any) -> str:
 
 def saved(node: Any) -> Iterator[tuple[str, Tensor]]:
     """The tensors that a node has saved, by name; none once they are freed."""
-    for name in node.saved_names:
+    for name in node.looked_at().saved_names:
         try:
             value = getattr(node, f"_saved_{name}")
         except (RuntimeError, AttributeError):

@@ -1,7 +1,7 @@
 """PyTorch's CPU random stream: the generator, and the two standard draws that everything else is made of.
 
 `Generator` is the 32-bit Mersenne Twister of `torch.Generator`, word for word, with the same 5056-byte state.
-NumPy's own `MT19937` makes the words; this module uses them as PyTorch does:
+`Twister` makes the words; this module uses them as PyTorch does:
 
 * a *word* is one 32-bit output; a 64-bit number is two words, the high one first;
 * a float32 uniform is the low 24 bits of one word, a float64 uniform the low 53 bits of one 64-bit number;
@@ -41,13 +41,14 @@ import numpy as np
 from ..._base.dtypes import FLOAT32, FLOAT64
 from ..._base.forks import held
 from .box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
+from .twister import BLOCK_WORDS as _BLOCK_WORDS
+from .twister import Twister
 
 __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
 
 DEFAULT_SEED = 67280421310721
 """The seed of a new `Generator`, PyTorch's `default_rng_seed_val`."""
 
-_BLOCK_WORDS = 624  # words that the twister makes at once
 _BLOCKS_AHEAD = 8  # the least number of blocks that are drawn
 _BLOCKS_PER_CALL = 52  # words are drawn about 32,000 at a time, so that NumPy's 64-bit intermediate stays in cache
 
@@ -88,9 +89,10 @@ class Generator:
             raise RuntimeError(f"Device type {kind} is not supported for torch.Generator() api.")
         self._lock = threading.RLock()
         _living.add(self)
-        self._engine = np.random.MT19937()
-        self._seeder = np.random.RandomState(self._engine)
+        self._twister = Twister()
         self._restart(DEFAULT_SEED)
+
+    _made_ahead = 0  # pairs of normals
 
     # ---- seeds
 
@@ -141,9 +143,9 @@ class Generator:
         self._next_normal: float | None = None
         self._next_float_normal: float | None = None  # never used on a CPU, kept for a state that has it
         try:
-            self._seeder.seed(seed & 0xFFFFFFFF)
+            self._twister.seed(seed & 0xFFFFFFFF)
         except BaseException:
-            self._seeder.seed(seed & 0xFFFFFFFF)
+            self._twister.seed(seed & 0xFFFFFFFF)
             raise
 
     # ---- state
@@ -172,7 +174,7 @@ class Generator:
         block = max(self._position - 1, 0) // _BLOCK_WORDS
         if self._key is None or self._key[0] != block:
             if self._fresh:
-                key = self._engine.state["state"]["key"]
+                key = self._twister.key()
             else:
                 key = _untempered(self._block[block * _BLOCK_WORDS : (block + 1) * _BLOCK_WORDS])
             self._key = block, key
@@ -247,6 +249,7 @@ class Generator:
         self._key = None
         self._table: tuple[int, NormalTable] | None = None
         self._row32: np.ndarray | None = None  # for short draws: the float32 uniform of each word here
+        self._ahead: _NormalsAhead | None = None  # normals that were made of the next words
         self._row53: np.ndarray | None = None  # and the float64 uniform times 2**53 of each pair of neighbours
 
     def _words(self, count: int) -> np.ndarray:
@@ -265,18 +268,15 @@ class Generator:
         except BaseException:
             if self._block is block and self._resume is None:
                 if block.size:
-                    self._set_engine(_untempered(block[-_BLOCK_WORDS:]))
+                    self._twister.set_key(_untempered(block[-_BLOCK_WORDS:]))
                 else:
-                    self._seeder.seed(self._seed & 0xFFFFFFFF)
+                    self._twister.seed(self._seed & 0xFFFFFFFF)
             raise
-
-    def _set_engine(self, key: np.ndarray) -> None:
-        self._engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _BLOCK_WORDS}}
 
     def _refilled(self, count: int) -> np.ndarray:
         key = self._resume
         if key is not None:
-            self._set_engine(key)
+            self._twister.set_key(key)
             if self._position:
                 self._use_words(_tempered(key), self._position)
                 self._key, self._resume = (0, key), None
@@ -287,7 +287,7 @@ class Generator:
         while done < count:
             missing = count - done
             blocks = min(max(-(-missing // _BLOCK_WORDS), _BLOCKS_AHEAD), _BLOCKS_PER_CALL)
-            drawn = self._engine.random_raw(blocks * _BLOCK_WORDS)
+            drawn = self._twister.words(blocks * _BLOCK_WORDS)
             words[done : done + drawn.size] = drawn[:missing]
             done += drawn.size
         kept = ((done - count) // _BLOCK_WORDS + 1) * _BLOCK_WORDS
@@ -393,19 +393,46 @@ class Generator:
         return made[:count]
 
     def _few_normals(self, count: int, dtype: Any) -> np.ndarray:
-        values = []
+        """The next `count` < 16 serial standard normals, computed one by one; from the second draw on, ahead."""
+        ahead = self._ahead
+        if ahead is not None and ahead.position == self._position:  # no words were drawn since
+            begin = ahead.given
+            if begin + count >= len(ahead.numbers) or (self._next_normal is not None) != begin & 1:
+                ahead = self._ahead = self._normals_ahead(len(ahead.numbers))
+            if ahead is not None:
+                begin = ahead.given
+                end = begin + count
+                values = (ahead.single if dtype is FLOAT32 else ahead.double)[begin:end].copy()
+                position = ahead.start + (end + 1 >> 1) * 4
+                kept = ahead.numbers[end] if end & 1 else None
+                ahead.given, ahead.position, self._position, self._next_normal = end, position, position, kept
+                return values
+        numbers = []
         if count and self._next_normal is not None:
-            values.append(self._normal())
-        pairs = (count - len(values)) // 2
+            numbers.append(self._normal())
+        pairs = (count - len(numbers)) // 2
         if pairs:  # each is two calls of _normal
-            numbers = iter(self._whole_numbers(2 * pairs).tolist())
-            for angle, uniform in zip(numbers, numbers, strict=True):
-                theta = angle * _ULP_OF_ANGLE
-                radius = sqrt(-2.0 * log1p(-uniform * _TWO_TO_MINUS_53))
-                values += (radius * cos(theta), radius * sin(theta))
-        if len(values) < count:
-            values.append(self._normal())
-        return np.array(values, dtype)
+            numbers += _normals_of(self._whole_numbers(2 * pairs))
+        if len(numbers) < count:
+            numbers.append(self._normal())
+        self._ahead = _NormalsAhead([], 0, self._position)
+        return np.array(numbers, dtype)
+
+    def _normals_ahead(self, used: int) -> _NormalsAhead | None:
+        """Twice as many normals of the next words as were `used`; `None` if there are too few words here."""
+        start = self._position
+        many = self._made_ahead >= _MANY_AHEAD  # so that it pays to find the C library's functions among NumPy's
+        pairs = min(max(used, _LEAST_PAIRS), _MOST_PAIRS if many else 4 * _LEAST_PAIRS, (self._size - start) // 4)
+        if pairs < _LEAST_PAIRS:
+            return None
+        self._made_ahead += pairs
+        if self._row53 is None:
+            self._row53 = _whole_numbers_of(self._block[:-1], self._block[1:])
+        numbers = self._row53[start : start + 4 * pairs : 2]
+        made = _normals_of(numbers) if pairs <= 4 * _LEAST_PAIRS else _many_normals_of(numbers).tolist()
+        kept = self._next_normal
+        begun = [] if kept is None else [0.0, kept]  # the pair of which one is given
+        return _NormalsAhead(begun + made, len(begun) // 2, start)
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
@@ -415,18 +442,49 @@ class Generator:
         kept = self._next_normal is not None
         if kept:
             out[0] = self._normal()
-        pairs = self._uniforms64((count - kept + 1) // 2 * 2)
-        theta = pairs[0::2] * (2.0 * math.pi)
-        radius = np.sqrt(-2.0 * libm("log1p")(-pairs[1::2]))
-        out[kept::2] = radius * libm("cos")(theta)
-        second = radius * libm("sin")(theta)
+        values = _many_normals_of(self._whole_numbers((count - kept + 1) // 2 * 2))
         if (count - kept) % 2:
-            self._next_normal = float(second[-1])
-            second = second[:-1]
-        out[kept + 1 :: 2] = second
+            self._next_normal = float(values[-1])
+        out[kept:] = values[: count - kept]
         return out
 
 
+class _NormalsAhead:
+    """Serial normals in pairs, made of the words from `start` on, of which `given` were drawn up to `position`."""
+
+    __slots__ = ("double", "given", "numbers", "position", "single", "start")
+
+    def __init__(self, numbers: list[float], given: int, position: int) -> None:
+        self.numbers = numbers
+        self.double = np.array(numbers)
+        self.single = self.double.astype(FLOAT32)
+        self.given = given
+        self.position = position
+        self.start = position - 4 * given
+
+
+def _normals_of(numbers: np.ndarray) -> list[float]:
+    """Pairs of serial normals, of pairs of float64 uniforms times 2**53."""
+    each = iter(numbers.tolist())
+    values: list[float] = []
+    for angle, uniform in zip(each, each, strict=True):
+        theta = angle * _ULP_OF_ANGLE
+        radius = sqrt(-2.0 * log1p(-uniform * _TWO_TO_MINUS_53))
+        values += (radius * cos(theta), radius * sin(theta))
+    return values
+
+
+def _many_normals_of(numbers: np.ndarray) -> np.ndarray:
+    """`_normals_of` for many."""
+    values = np.empty(numbers.size)
+    theta = numbers[0::2] * _ULP_OF_ANGLE
+    radius = np.sqrt(-2.0 * libm("log1p")(numbers[1::2] * -_TWO_TO_MINUS_53))
+    values[0::2] = radius * libm("cos")(theta)
+    values[1::2] = radius * libm("sin")(theta)
+    return values
+
+
+_LEAST_PAIRS, _MOST_PAIRS, _MANY_AHEAD = 12, 512, 5000  # of normals that are made ahead
 _ULP_OF_ANGLE = _TWO_PI * _TWO_TO_MINUS_53
 _NO_WORDS = np.empty(0, np.uint32)
 FEW_NUMBERS = 16  # up to which they are computed faster one by one
@@ -559,7 +617,7 @@ def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
 
 
 class DefaultGenerator(Generator):
-    """A generator that is made and seeded when it is first used: importing `numpy.random` takes many milliseconds."""
+    """A generator that is made and seeded when it is first used, which takes 0.1 ms."""
 
     def __getattr__(self, name: str) -> object:
         # called for attributes that are not set: all of them, before the first use

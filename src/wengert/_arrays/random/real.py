@@ -44,8 +44,14 @@ def uniform(
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
-    if low == 0.0 and high == 1.0 and (make := _STANDARD_UNIFORM.get(dtype)):
-        return filled(generator, shape, dtype, make)
+    if low == 0.0 and high == 1.0:
+        if dtype is FLOAT32 and (size := math.prod(shape)) <= CHUNK:  # the commonest case
+            generator = resolve(generator)
+            with generator._lock:
+                values = generator._uniforms32(size)
+            return values if len(shape) == 1 else shaped(values, shape)
+        if make := _STANDARD_UNIFORM.get(dtype):
+            return filled(generator, shape, dtype, make)
     dtype = np.dtype(dtype)
     if name_of(dtype) in COMPLEX:
         return uniform(generator, (*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
@@ -133,7 +139,7 @@ def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
     count = math.prod(shape)
     with generator._lock:
         values = generator._few_normals(count, FLOAT32) if count < 16 else generator._block_normals32(count)
-    return shaped(values, shape)
+    return values if len(shape) == 1 else shaped(values, shape)
 
 
 def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndarray:
@@ -240,8 +246,13 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if not math.prod(shape):
+    size = math.prod(shape)
+    if not size:
         return np.empty(shape, dtype)
+    if dtype is FLOAT32 and size <= CHUNK:  # the commonest case
+        generator = resolve(generator)
+        with generator._lock:
+            return shaped(generator._coins(size, p).astype(FLOAT32), shape)
     dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_scalar_cpu_")
     return filled(generator, shape, dtype, lambda g, count: g._coins(count, p).astype(dtype))
 
@@ -256,9 +267,16 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
     """
     if not math.prod(shape):
         return np.empty(shape, dtype)
+    generator = resolve(generator)
+    if p.dtype is FLOAT32 is dtype and p.shape == shape and p.flags.c_contiguous and p.size <= CHUNK:
+        bits = p.view(np.uint32)
+        if bits.item(bits.argmax()) <= _BITS_OF_ONE:  # the floats from 0 to 1; the commonest case
+            with generator._lock:
+                values = generator._uniforms32(p.size)
+            return (values.reshape(shape) < p).astype(FLOAT32)
     dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
-    generator, wide = resolve(generator), p.dtype == np.float64
+    wide = p.dtype == np.float64
     p = p if wide else p.astype(FLOAT32, copy=False)
     p = (p if p.shape == shape else np.broadcast_to(p, shape)).reshape(-1)
     proper = np.minimum.reduce(p) >= 0 and np.maximum.reduce(p) <= 1
@@ -272,6 +290,9 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
             "If so, please report an enhancement request to PyTorch.)"
         )
     return (values < p).astype(dtype).reshape(shape)
+
+
+_BITS_OF_ONE = 0x3F800000
 
 
 def dropout_noise(generator: Generator | None, shape: Shape, dtype: np.dtype, p: float) -> np.ndarray:

@@ -13,9 +13,8 @@ from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import REGISTRY, TENSORS, public
+from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
-from ..._payloads.foreign import library_at
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
@@ -28,7 +27,6 @@ from ..._tensor_api.protocol import array_of
 from ..shape.views_primitive import payload, shape_of_other
 from .create import _empty_in
 
-TO_COPY = REGISTRY["_to_copy"]
 _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
@@ -131,7 +129,7 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
             if self._node is None and dtype.is_complex:
                 return cast(self, want)
             if self._node is not None and dtype.is_floating_point:  # only floating dtypes have derivatives
-                return TO_COPY.op(self, want)  # type: ignore[no-any-return]
+                return TENSORS._to_copy(self, want)  # type: ignore[no-any-return]
             if not dtype.is_complex:
                 return constant_cast(self, a, want)
     same = logical_dtype(self) is want
@@ -329,6 +327,8 @@ def _absent(name: str) -> None:
     def absent(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
         if dtypes.device(name) is CPU:  # which stands for such devices, under `python -m wengert run --stand-in`
             return self
+        from ..._payloads.foreign import library_at
+
         if library_at(name) is not None:
             place = name if device is None else dtypes.device(name, device) if type(device) is int else device
             return to(self, place, memory_format=memory_format)

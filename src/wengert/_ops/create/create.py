@@ -183,6 +183,14 @@ class Options:
             self.dtype = as_dtype(self.dtype, function)
 
 
+_NOTHING = Options("", {})
+
+
+def options_of(function: str, kwargs: dict[str, Any], others: bool = False) -> Options:
+    """The ``Options`` of a call, which are one object for all calls without keywords."""
+    return Options(function, kwargs, others) if kwargs else _NOTHING
+
+
 def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
     """The NumPy dtype of the result: ``dtype``, else the dtype of ``out``, else the default dtype."""
     if dtype is None:
@@ -315,7 +323,7 @@ def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kw
                 return made(a, True) if requires_grad else wrap(a)
             except (ValueError, MemoryError):
                 pass  # the checks below raise the error
-    asked = Options(function, kwargs, True)
+    asked = options_of(function, kwargs, True)
     shape = shape_of(function, size, kwargs)
     if asked.memory_format is dtypes.preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
@@ -419,7 +427,7 @@ def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
                 return wrap(a)
             except (ValueError, MemoryError):
                 pass  # the checks below raise the error
-    asked = Options("full", kwargs)
+    asked = options_of("full", kwargs)
     shape = tuple_shape("full", size)
     value = number_of(fill_value, "full", "fill_value", 2)
     dtype = _dtype_of_number(value) if asked.dtype is asked.out is None else asked.dtype
@@ -441,7 +449,7 @@ def scalar_tensor(s: Any, **kwargs: Any) -> Tensor:
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
-    asked = Options("scalar_tensor", kwargs)
+    asked = options_of("scalar_tensor", kwargs)
     value = number_of(s, "scalar_tensor", "s", 1)
     return made(filled((), value, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
@@ -454,7 +462,7 @@ def eye(n: int, m: int | None = None, **kwargs: Any) -> Tensor:
     tensor([[1., 0., 0.],
             [0., 1., 0.]])
     """
-    asked = Options("eye", kwargs)
+    asked = options_of("eye", kwargs)
     n = _count("eye", "n", 1, n)
     m = n if m is None else _count("eye", "m", 2, m)
     a = allocate(np.zeros, (n, m), dtype_chosen(asked.dtype, asked.out), asked.device)
@@ -483,7 +491,7 @@ def empty_strided(size: Any, stride: Any, **kwargs: Any) -> Tensor:
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    asked = Options("empty_strided", kwargs)
+    asked = options_of("empty_strided", kwargs)
     shape = tuple_shape("empty_strided", size)
     return made(_strided(shape, stride, dtype_chosen(asked.dtype, None), asked.device), asked.requires_grad)
 
@@ -524,7 +532,7 @@ def empty_permuted(size: Any, physical_layout: Any, **kwargs: Any) -> Tensor:
     >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
     (3, 1, 6)
     """
-    asked = Options("empty_permuted", kwargs)
+    asked = options_of("empty_permuted", kwargs)
     shape = tuple_shape("empty_permuted", size)
     order = tuple(physical_layout)
     if len(order) != len(shape):

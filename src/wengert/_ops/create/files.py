@@ -9,7 +9,7 @@ from ..._arrays.memory import mapped_file
 from ..._base import dtypes
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import cpu_only, made
-from .create import Options, maker
+from .create import maker, options_of
 
 
 @maker("torch.from_file")
@@ -27,7 +27,7 @@ def from_file(filename: str | os.PathLike[str], shared: bool | None = None, size
     ...     torch.from_file(file.name, size=2)
     tensor([0., 0.])
     """
-    asked = Options("from_file", kwargs)
+    asked = options_of("from_file", kwargs)
     cpu_only(asked.device, "from_file")
     np_dtype = (asked.dtype or dtypes.default_dtype).np
     return made(mapped_file(filename, bool(shared), int(size), np_dtype), asked.requires_grad)

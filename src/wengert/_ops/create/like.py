@@ -26,6 +26,7 @@ from .create import (
     filled,
     maker,
     number_of,
+    options_of,
     plain_element,
     plain_shape,
     shape_of,
@@ -96,7 +97,7 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
             if value is not None:
                 a.fill(plain_element(value, np_dtype))
             return made(a)
-    asked = Options(function, kwargs)
+    asked = options_of(function, kwargs)
     a = in_memory(expect_tensor(function, "input", 1, input)._payload)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     device = device_of(a) if asked.device is None else asked.device
@@ -173,7 +174,7 @@ def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked:
     a = in_memory(self._payload)
     if asked is None and type(a) is np.ndarray:
         return made(allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
-    asked = asked or Options(function, {})
+    asked = asked or options_of(function, {})
     np_dtype, device = _beside(self, asked)
     if (away := elsewhere(device, np.empty, shape, np_dtype, function)) is not None:
         a = away
@@ -201,7 +202,7 @@ def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...]
             return made(np.empty(shape, a.dtype) if value is None else filled(shape, value, a.dtype))
         except (ValueError, RuntimeError, MemoryError):
             pass  # the checks below raise the error
-    asked = Options(function, kwargs, True) if kwargs else None
+    asked = options_of(function, kwargs, True) if kwargs else None
     return _new(function, self, shape_of(function, size, kwargs), value, asked)
 
 
@@ -234,7 +235,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     >>> torch.tensor([1.]).new_full((2,), 3)
     tensor([3., 3.])
     """
-    asked = Options("new_full", kwargs) if kwargs else None
+    asked = options_of("new_full", kwargs) if kwargs else None
     value = number_of(fill_value, "new_full", "fill_value", 2)
     return _new("new_full", self, tuple_shape("new_full", size), value, asked)
 
@@ -242,7 +243,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
 @maker("Tensor.new_empty_strided")
 def new_empty_strided(self: Tensor, size: Any, stride: Any, **kwargs: Any) -> Tensor:
     """An uninitialised tensor with given strides and this tensor's dtype."""
-    asked = Options("new_empty_strided", kwargs)
+    asked = options_of("new_empty_strided", kwargs)
     shape = tuple_shape("new_empty_strided", size)
     return made(_strided(shape, stride, *_beside(self, asked)), asked.requires_grad)
 
@@ -254,7 +255,7 @@ def new_tensor(self: Tensor, data: Any, **kwargs: Any) -> Tensor:
     >>> torch.ones(1).new_tensor([1, 2])
     tensor([1., 2.])
     """
-    asked = Options("new_tensor", kwargs)
+    asked = options_of("new_tensor", kwargs)
     np_dtype, device = _beside(self, asked)
     if isinstance(data, Tensor):
         warn(

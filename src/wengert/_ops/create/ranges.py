@@ -17,7 +17,7 @@ from ..._base.errors import warn
 from ..._payloads.meta import Meta
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
-from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of
+from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of, options_of
 
 _NEAR = 1 << 31
 _MANY = 1 << 28  # steps
@@ -38,7 +38,7 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
         return made(np.arange(args[0], dtype=INT64))
     if not kwargs and len(args) == 2 and type(args[0]) is int is type(args[1]) and -_NEAR < args[0] <= args[1] < _NEAR:
         return made(np.arange(*args, dtype=INT64))
-    asked = Options("arange", kwargs, True)
+    asked = options_of("arange", kwargs, True)
     dtype = asked.dtype
     if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
         start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
@@ -175,7 +175,7 @@ def range_(*args: Any, **kwargs: Any) -> Tensor:
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    asked = Options("range", kwargs, True)
+    asked = options_of("range", kwargs, True)
     dtype = asked.dtype or dtypes.default_dtype
     start, end, step = _range_arguments("range", args, kwargs)
     _check_range(start, end, step)
@@ -191,7 +191,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    asked = Options("linspace", kwargs)
+    asked = options_of("linspace", kwargs)
     if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
     np_dtype = _space_dtype("linspace", start, end, asked, steps).np
@@ -211,7 +211,7 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    asked = Options("logspace", kwargs)
+    asked = options_of("logspace", kwargs)
     start, end, steps = _space_arguments("logspace", start, end, steps)
     np_dtype = _space_dtype("logspace", start, end, asked, steps).np
     if asked.device is not None and meta_device(asked.device):

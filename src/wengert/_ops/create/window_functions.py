@@ -17,14 +17,14 @@ from ..._base import dtypes
 from ..._base.dtypes import type_name
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, placed
-from .create import Options, maker
+from .create import maker, options_of
 
 
 def _window(
     name: str, formula: Callable[[Any, Any], Any], length: Any, periodic: bool, kwargs: dict[str, Any]
 ) -> Tensor:
     """``formula(n, last)`` for n = 0, ..., last, in the dtype of the result; a periodic window drops the last point."""
-    asked = Options(name, kwargs)
+    asked = options_of(name, kwargs)
     dtype, device = asked.dtype or dtypes.default_dtype, asked.device
     if isinstance(length, (bool, float)) or not hasattr(length, "__index__"):
         raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type_name(length)}")

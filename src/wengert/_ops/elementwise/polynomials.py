@@ -39,7 +39,7 @@ for _kind in CHEBYSHEV:
 # ---- Hermite, Laguerre, Legendre
 def _classical(name: str, series: str, first: First, following: Next, doc: str) -> None:
     def body(lib, input, n):
-        values = few_of_low_degree(series, input, n)
+        values = few_of_low_degree(series, input, n, first, following)
         if values is not None:
             return values
         return recurrence(lib, *recurrence_points(lib, input, n), first, following)

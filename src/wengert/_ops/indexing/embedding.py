@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import noted
 from ..._base.registry import public
 from ..._kinds.general import general
@@ -18,10 +19,8 @@ from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import count_write, writable
 from ..shape.views_primitive import payload
-from ._along import fitting
-from .index_ops import _bad_index
+from ._along import bad_index, fitting
 from .index_primitive import batch_index
-from .scatter import dtype_name, known_values
 from .scatter_primitive import sample_places
 
 
@@ -79,7 +78,7 @@ def torch_embedding(
         )
     if weight._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    bad = _bad_index(indices, weight._payload.shape[0])
+    bad = bad_index(indices, weight._payload.shape[0])
     if bad is not None:
         raise noted(
             IndexError("index out of range in self"),
@@ -139,9 +138,8 @@ def floats_for_norm(weight: Tensor) -> None:
     """Raise PyTorch's error for a matrix whose rows have no norm."""
     dtype = logical_dtype(weight)
     if dtype.kind not in "fcV":
-        raise RuntimeError(
-            f"norm(): input dtype should be either floating point or complex. Got {dtype_name(dtype)} instead."
-        )
+        name = BY_NUMPY[dtype].scalar_name
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {name} instead.")
 
 
 def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
@@ -165,6 +163,8 @@ def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) 
         _renorm(w.v if isinstance(w.v, Tensor) else wrap(w.v), indices, max_norm, norm_type)
         return
     a = writable(weight)
+    from .scatter import known_values  # seldom needed
+
     rows = np.unique(known_values(indices, "embedding with max_norm"))
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)
     large = norms > max_norm

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import all_below
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import COLONS, may_share_memory
 from ..._arrays.threads import LARGE
@@ -32,7 +31,7 @@ from ..create.create import element, number
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from ._along import fitting
+from ._along import bad_index, fitting
 from .copy_fill import expanded_memory
 from .getitem import by_tensors, check_rank, indexed, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, is_plain, write_at
@@ -67,17 +66,6 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
     return normal_dim(dim, self._payload.ndim, name), vector(index), vector(self)
 
 
-def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
-    """An index that is out of range, or ``None``; also ``None`` inside a transform, where values are unknown."""
-    if is_plain(index) and index._payload.size:
-        if least <= 0 and index._payload.dtype.itemsize == 8 and all_below(index._payload, n):
-            return None
-        low, high = int(np.minimum.reduce(index._payload, None)), int(np.maximum.reduce(index._payload, None))
-        if low < least or high >= n:
-            return low if low < least else high
-    return None
-
-
 _SELECTED = exactly("index_select(): self and result must have the same scalar type")
 
 
@@ -105,7 +93,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._payload.ndim and where._payload.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._payload.size} value(s)")
-    bad = _bad_index(where, x._payload.shape[dim])
+    bad = bad_index(where, x._payload.shape[dim])
     if bad is not None:
         raise IndexError("index out of range in self")
     return _shaped_as(input, lay(indexed(x, (dim,), [where]), in_rows), "IndexSelectBackward0")
@@ -134,7 +122,7 @@ def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, int
     if not source._payload.ndim and (not add or not self._payload.ndim):
         source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
     (_check_added if add else _check_copied)(self, tuple(source._payload.shape), shape, dim, n)
-    bad = _bad_index(where, shape[dim])
+    bad = bad_index(where, shape[dim])
     if bad is not None:
         text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
         raise RuntimeError(text) if add else IndexError(f"index_copy_(): {text}")
@@ -298,7 +286,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         v, name = cast(value, logical_dtype(input)), "IndexFillBackward1"
     else:
         v, name = wrap(number(value, logical_dtype(input))), "IndexFillBackward0"
-    bad = _bad_index(where, x._payload.shape[dim], -x._payload.shape[dim])
+    bad = bad_index(where, x._payload.shape[dim], -x._payload.shape[dim])
     if bad is not None:
         raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._payload.shape[dim]}")
     if is_plain(where):

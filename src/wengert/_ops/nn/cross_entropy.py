@@ -31,8 +31,8 @@ from ..._tape.node import Box, Parts, box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
-from ..._tape.view_chain import with_node_name
 from ..._tape.unfused import node_of, shown_as
+from ..._tape.view_chain import with_node_name
 from ..linalg.matmul import dtype_name
 from .classification import nll_nd
 from .loss import reduction_code

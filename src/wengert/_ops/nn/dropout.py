@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import random as _samplers
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BY_NUMPY, FLOAT32
 from ..._base.errors import warn
+from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import ordered
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, on_meta
+from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -55,6 +57,10 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
 def _dropped(
     input: Any, p: float, train: bool, feature: bool = False, alpha: bool = False, inplace: bool = False
 ) -> Tensor:
+    if train and 0 < p < 1 and not (feature or alpha or inplace or slow_if_recording or LEVELS.get()):
+        array = getattr(input, "_payload", None)  # of the commonest kind
+        if type(array) is np.ndarray and array.dtype is FLOAT32 and array.size and array.flags.c_contiguous:
+            return input * wrap(_samplers.dropout_noise(default_generator, array.shape, FLOAT32, p))
     expect_tensor("dropout", "input", 1, input)
     if p == 0 or not train or not input.numel():
         return input

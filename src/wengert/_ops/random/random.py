@@ -17,7 +17,7 @@ import numpy as np
 from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
 from ..._base import dtypes
-from ..._base.dtypes import type_name
+from ..._base.dtypes import FLOAT32, type_name
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, public
@@ -31,7 +31,7 @@ from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import Options, allocate, maker, plain_shape, resized, shape_of, tuple_shape
+from ..create.create import Options, allocate, maker, options_of, plain_shape, resized, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
 from ._common import Sampler, drawn, needs, source_of
 
@@ -90,6 +90,8 @@ def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: An
 
 def _normal_sampler(a: Any) -> Sampler:
     """PyTorch draws normals in blocks only into contiguous memory."""
+    if type(a) is np.ndarray and a.dtype is FLOAT32 and a.flags.c_contiguous:
+        return _samplers.normal
     if type(a) is not np.ndarray and getattr(a, "is_traced", False):
         a = a.array
     if a.dtype.kind == "c":
@@ -149,7 +151,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     >>> torch.empty(3).normal_(5, 0.1)
     tensor([5.1541, 4.9707, 4.7821])
     """
-    mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
+    if not type(mean) is type(std) is float:
+        mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
     return fill(self, "normal_values", _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
 
 
@@ -242,7 +245,7 @@ def new_random(
 _SHORT = 1 << 16  # elements for which memory always suffices
 
 
-def _short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+def short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
     """The shape of a small tensor, given in one of the commonest forms; ``None`` for arguments that need checks."""
     shape = plain_shape(size)
     return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
@@ -254,15 +257,16 @@ def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | No
         args = (0, *args)
     if len(args) != 3 or type(args[0]) is not int or type(args[1]) is not int or not isinstance(args[2], tuple):
         return None
-    shape = _short_shape(args[2:])
+    shape = short_shape(args[2:])
     return None if shape is None else (args[0], args[1], shape)
 
 
 def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    short = None if kwargs or slow_if_recording or LEVELS.get() else _short_shape(size)
-    if short:
-        return wrap(sampler(default_generator, short, dtypes.default_np))
-    asked = Options(function, kwargs, True)
+    if not (kwargs or slow_if_recording or LEVELS.get()):
+        short = plain_shape(size)
+        if short and min(short) >= 0 and math.prod(short) < _SHORT:
+            return wrap(sampler(default_generator, short, dtypes.default_np))
+    asked = options_of(function, kwargs, True)
     return new_random(function, shape_of(function, size, kwargs), asked, dtypes.default_np, sampler)
 
 
@@ -300,7 +304,7 @@ def randint(*args: Any, **kwargs: Any) -> Tensor:
     if short:
         low, high, shape = short
         return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
-    asked = Options("randint", kwargs, True)
+    asked = options_of("randint", kwargs, True)
     low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
     shape = tuple_shape("randint", size)
     return new_random("randint", shape, asked, dtypes.int64.np, _samplers.randint, low, high)
@@ -345,7 +349,7 @@ def randperm(n: int, **kwargs: Any) -> Tensor:
     """
     if type(n) is int and n >= 0 and not (kwargs or slow_if_recording or LEVELS.get()):
         return wrap(_samplers.randperm(default_generator, n))
-    asked = Options("randperm", kwargs)
+    asked = options_of("randperm", kwargs)
     if isinstance(n, (float, bool)) or not hasattr(n, "__index__"):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
     return new_random("randperm", (operator.index(n),), asked, dtypes.int64.np, _permutations)
@@ -371,7 +375,7 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
         a = input._payload
         if type(a) is np.ndarray and a.flags.c_contiguous and not (slow_if_recording or LEVELS.get()):
             return wrap(sampler(default_generator, a.shape, a.dtype, *args))
-    asked = Options(function, kwargs)
+    asked = options_of(function, kwargs)
     a = expect_tensor(function, "input", 1, input)._payload
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     order, device = asked.memory_format, asked.device

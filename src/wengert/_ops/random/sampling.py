@@ -13,21 +13,22 @@ import numpy as np
 
 from ..._arrays import random as _samplers
 from ..._base import dtypes
-from ..._base.dtypes import type_name
-from ..._base.modes import is_grad_enabled
+from ..._base.dtypes import FLOAT32, type_name
+from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
 from ..._kinds.slow_path import no_complex_grad, require
+from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
-from ..._tensor_api.generator import Generator
-from ..create.create import Options, maker, tuple_shape
+from ..._tensor_api.generator import Generator, default_generator
+from ..create.create import maker, options_of, tuple_shape
 from ..shape.broadcasting import broadcast_tensors
 from ._common import drawn, needs, sampled, source_of
-from .random import fill, new_random, number
+from .random import fill, new_random, number, short_shape
 
 # what ``out`` may be
 _BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
@@ -49,6 +50,10 @@ def bernoulli(
     >>> torch.bernoulli(torch.tensor([0., 0.9, 1.]))
     tensor([0., 1., 1.])
     """
+    if out is None and p is None and generator is None and type(input) is Tensor and input._node is None:
+        a = input._payload
+        if type(a) is np.ndarray and a.dtype is FLOAT32 and a.size and not (slow_if_recording or LEVELS.get()):
+            return wrap(_samplers.bernoulli_tensor(default_generator, a.shape, FLOAT32, a))
     if out is not None:
         return write_out(out, bernoulli, (input, p), {"generator": generator}, _BERNOULLI)
     source = source_of(generator, "bernoulli")
@@ -144,7 +149,11 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
     >>> torch.normal(torch.tensor([10., 20.]), 0.1)
     tensor([10.1541, 19.9707])
     """
-    asked = Options("normal", kwargs)
+    if type(mean) is type(std) is float and type(size) is tuple and not (kwargs or slow_if_recording or LEVELS.get()):
+        shape = short_shape((size,))
+        if shape:
+            return wrap(_samplers.normal(default_generator, shape, dtypes.default_np, mean, std))
+    asked = options_of("normal", kwargs)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if size is not None:
             raise _normal_mismatch(mean, std, size)

@@ -173,7 +173,7 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
-SLICES = ARRAYS.unbind
+SLICES, PIECES = ARRAYS.unbind, ARRAYS.split
 assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
@@ -407,6 +407,8 @@ def split_public(
     if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
+    if type(sections) is int and sections > 0 and type(tensor._payload) is np.ndarray and not slow_if_recording:
+        return view_results(SPLIT, tensor, (sections, dim), PIECES(tensor._payload, sections, dim), [dim])
     return _views(SPLIT, tensor, _piece(sections, n), dim)
 
 

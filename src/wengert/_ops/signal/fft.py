@@ -31,6 +31,22 @@ in_lib(silent_functions(np.fft.fft), "fft")
 
 
 # ---- primitives
+_LOOPS: Any = getattr(np.fft, "_pocketfft_umath", None)  # the loops inside of ``np.fft``'s functions, since NumPy 2.0
+_COMPLEX = {np.dtype(real): np.dtype(of) for real, of in (("f", "F"), ("d", "D"), ("F", "F"), ("D", "D"))}
+
+
+def _in_last(loop: str, a: Any, dims: Ints) -> Any:
+    """NumPy's transform of an array along its last dim, without the Python around it; ``None`` along another one."""
+    if _LOOPS is None or type(a) is not np.ndarray or dims[0] != a.ndim - 1 or a.dtype not in _COMPLEX:
+        return None
+    shape = a.shape
+    if loop == "rfft_n":
+        n = shape[-1]
+        loop = "rfft_n_odd" if n % 2 else "rfft_n_even"
+        shape = (*shape[:-1], n // 2 + 1)
+    return getattr(_LOOPS, loop)(a, 1, np.empty(shape, _COMPLEX[a.dtype]))
+
+
 def _scaled(r: Any, scale: float, dtype: Any) -> Any:
     if scale != 1:
         r *= dtype.type(scale)
@@ -49,7 +65,9 @@ def fft_c2c(lib, self, dims, scale, forward):
     """``sum_j x_j exp(-+2 pi i j k / n)`` along dims, with minus ``forward``."""
     if len(dims) == 1:
         d = dims[0]
-        transform = lib.fft.fft(self, None, d) if forward else lib.fft.ifft(self, None, d, "forward")
+        transform = _in_last("fft" if forward else "ifft", self, dims)
+        if transform is None:
+            transform = lib.fft.fft(self, None, d) if forward else lib.fft.ifft(self, None, d, "forward")
     else:
         transform = lib.fft.fftn(self, axes=dims) if forward else lib.fft.ifftn(self, axes=dims, norm="forward")
     return _scaled(transform, scale, self.real.dtype)
@@ -74,7 +92,9 @@ def _r2c_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, scale: float, o
 def fft_r2c(lib, self, dims, scale, onesided):
     """The transform of real numbers; ``onesided``: only the first half of the last dim's frequencies."""
     if len(dims) == 1:
-        transform = (lib.fft.rfft if onesided else lib.fft.fft)(self, None, dims[0])
+        transform = _in_last("rfft_n" if onesided else "fft", self, dims)
+        if transform is None:
+            transform = (lib.fft.rfft if onesided else lib.fft.fft)(self, None, dims[0])
     else:
         transform = lib.fft.rfftn(self, axes=dims) if onesided else lib.fft.fftn(self, axes=dims)
     return _scaled(transform, scale, self.dtype)
@@ -185,7 +205,19 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
 
 
 # ---- one dimension
+def _is_usual(x: Any, n: int | None, dim: int, norm: str | None) -> bool:
+    """Whether nothing but a plain array of floating or complex numbers is given, for which no check is needed."""
+    if n is not None or norm is not None or dim != -1 or type(x) is not Tensor:
+        return False
+    a = x._payload
+    return type(a) is np.ndarray and a.dtype in _COMPLEX and a.ndim > 0 and a.shape[-1] > 0
+
+
 def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+    if forward and _is_usual(x, n, dim, norm):
+        a = x._payload
+        last = (a.ndim - 1,)
+        return TENSORS.fft_c2c(x, last, 1.0, True) if a.dtype.kind == "c" else TENSORS.fft_r2c(x, last, 1.0, False)
     x = _inexact(x)
     d = _dim(x, dim)
     size = x._payload.shape[d] if n is None else int(n)
@@ -199,6 +231,8 @@ def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
 
 
 def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+    if forward and _is_usual(x, n, dim, norm) and x._payload.dtype.kind == "f":
+        return TENSORS.fft_r2c(x, (x._payload.ndim - 1,), 1.0, True)
     x = _real(name, x)
     d = _dim(x, dim)
     size = x._payload.shape[d] if n is None else int(n)

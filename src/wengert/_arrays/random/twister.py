@@ -1,0 +1,66 @@
+"""The 32-bit Mersenne Twister (MT19937): Python's own until many words are asked for, then NumPy's.
+
+NumPy's makes words three times as fast, but to import `numpy.random` takes as long as 10 million words.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+try:
+    from _random import Random
+except ImportError:  # the class without the module in Python around it, which imports seven others
+    from random import Random  # type: ignore[assignment]
+
+BLOCK_WORDS = 624  # words that the twister makes at once
+_WORDS, _SEEDS = 100 * BLOCK_WORDS, 50  # that Python's makes
+
+
+class Twister:
+    """A source of words in whole blocks, which begins at a seed or at the end of a block whose key is known."""
+
+    def __init__(self) -> None:
+        self._python = Random()
+        self._numpys: Any = None  # NumPy's engine
+        self._words, self._seeds = _WORDS, _SEEDS
+
+    def seed(self, seed: int) -> None:
+        """Start the stream of a seed below 2**32, as `numpy.random.RandomState(seed)` does."""
+        if self._numpys is None:
+            self._seeds -= 1
+            if self._seeds >= 0 and "numpy.random" not in sys.modules:
+                key = [seed]
+                for k in range(1, BLOCK_WORDS):
+                    seed = (1812433253 * (seed ^ (seed >> 30)) + k) & 0xFFFFFFFF
+                    key.append(seed)
+                self._python.setstate((*key, BLOCK_WORDS))
+                return
+            self._numpys = np.random.MT19937()
+        np.random.RandomState(self._numpys).seed(seed)
+
+    def set_key(self, key: np.ndarray) -> None:
+        """Go on after the block whose key this is."""
+        if self._numpys is None:
+            self._python.setstate((*key.tolist(), BLOCK_WORDS))
+        else:
+            self._numpys.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": BLOCK_WORDS}}
+
+    def key(self) -> np.ndarray:
+        """The key of the last block."""
+        if self._numpys is None:
+            return np.array(self._python.getstate()[:-1], np.uint32)
+        return np.asarray(self._numpys.state["state"]["key"])
+
+    def words(self, count: int) -> np.ndarray:
+        """The next words of whole blocks, as unsigned ints."""
+        if self._numpys is None:
+            self._words -= count
+            if self._words >= 0 and "numpy.random" not in sys.modules:
+                return np.frombuffer(self._python.getrandbits(32 * count).to_bytes(4 * count, "little"), "<u4")
+            engine = np.random.MT19937()
+            engine.state = {"bit_generator": "MT19937", "state": {"key": self.key(), "pos": BLOCK_WORDS}}
+            self._numpys = engine
+        return np.asarray(self._numpys.random_raw(count))
