@@ -21,7 +21,7 @@ def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> 
     """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` returns the one of degree k + 1."""
     before, now = lib.ones_like(x), first(x)
     result = (degree == 0).astype(x.dtype)
-    highest = lib.where(degree == degree, degree, 0).max() if degree.size else 0  # a degree that is nan has 0
+    highest = degree.max() if degree.size else 0
     k = 1
     while k <= highest:
         result = lib.where(degree == k, now, result)

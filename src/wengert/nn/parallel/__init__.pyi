@@ -1,6 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
 from typing import Any
 from ..._base.absent import refusing as refusing
+from ..._compat import find_rows as find_rows
 from ...nn.parallel import distributed as distributed, scatter_gather as scatter_gather
 from ...nn.parallel.data_parallel import DataParallel as DataParallel, data_parallel as data_parallel
 from ...nn.parallel.distributed import DistributedDataParallel as DistributedDataParallel
