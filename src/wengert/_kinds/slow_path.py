@@ -220,11 +220,20 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     A declaration's ``check(info, x, y, dtype)`` raises for the dtypes that PyTorch does not support, ``integer`` is the
     body for integers and bools. None of this is recorded.
     """
+    if type(y) is int and -128 <= y < 128 and info.integer is None and not info.to_float:
+        a = x._payload
+        if type(a) is np.ndarray and a.dtype in SIGNED and a.flags.c_contiguous:  # the most common
+            if info.check is not None:
+                checked(info, x, y, a.dtype)
+            try:
+                return wrap(getattr(ARRAYS, info.name)(a, y))
+            except ValueError as error:
+                return refuse_second(info, x, y, error)
     number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
         dtype = logical_dtype(x)
     elif (
-        x._payload.dtype in _SIGNED
+        x._payload.dtype in SIGNED
         and not info.to_float
         and (
             -128 <= y < 128
@@ -246,7 +255,7 @@ def promote_and_retry(info: Operator, x: Tensor, y: Any = None) -> Any:
     return _integers(info, cast(x, dtype), cast_operand(y, dtype, x))
 
 
-_SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
+SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
 
 
 def _of_one_dtype(info: Operator, x: Tensor, y: Any) -> Any:

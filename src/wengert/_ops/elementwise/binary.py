@@ -22,7 +22,7 @@ from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, convertible, exactly, with_out, write_out
-from ..._kinds.slow_path import not_implemented
+from ..._kinds.slow_path import SIGNED, not_implemented
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -460,6 +460,7 @@ _INTEGERS: dict[str, Any] = {
     "numbers": NOTHING,
     "integers": True,
     "fast": NOTHING,
+    "pairs": SIGNED,
     "check": refuse(INEXACT, BOOLS),
     "samples": integer_pairs,
     "dtypes": "i",

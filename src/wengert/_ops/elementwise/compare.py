@@ -15,7 +15,7 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
-from ..._kinds.slow_path import refuse_unbound
+from ..._kinds.slow_path import SIGNED, refuse_unbound
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._payloads.transforms import of_transform
 from ..._tape.error_text import expect_tensors
@@ -111,7 +111,7 @@ def ge(input, other):
 # ---- bits, logic
 _BITS: dict[str, Any] = {"fast": NOTHING, "overloads": True, "number_first": True, "samples": integer_pairs}
 _LOGIC: dict[str, Any] = {**_BITS, "check": refuse(INEXACT), "dtypes": "ib"}
-_SHIFT: dict[str, Any] = {**_BITS, "check": refuse(INEXACT, BOOLS), "integers": True, "dtypes": "i"}
+_SHIFT: dict[str, Any] = {**_BITS, "pairs": SIGNED, "check": refuse(INEXACT, BOOLS), "integers": True, "dtypes": "i"}
 
 
 @binary(symbol=operator.and_, dunder="__and__", **_LOGIC)
