@@ -160,7 +160,7 @@ m.{var|std}({1|0|-1, keepdim=True})
 {m.aminmax()|torch.histc(x)|torch.histc(v)}""",
     "pieces: three to six NumPy calls, and one loop in C++": """
 F.{hardshrink|softshrink|hardsigmoid|hardswish|selu|elu|logsigmoid|softplus}({x|m})
-{torch.sinc(x)|torch.sgn(x)|x.lerp(y, y)|t.clamp_(0, 1)|t **= 2|t.lerp_(n, 0.1)}""",
+{torch.sinc(x)|torch.sgn(x)|x % y|torch.remainder(x, y)|x.lerp(y, y)|t.clamp_(0, 1)|t **= 2|t.lerp_(n, 0.1)}""",
     "rows: five to eight NumPy calls, and one loop in C++": """
 F.{softmax|log_softmax|softmin}(m, dim={1|0|-1})
 m.{softmax|log_softmax}({dim=1|dim=0|-1})
