@@ -17,7 +17,7 @@ static void choose(void) { /* WENGERT_KERNELS_VARIANT: at most 2, 3 or 4 */
   else { find = find_none; chosen = "none for this processor"; }
 }
 #endif
-EXPORT i64 wengert_kernels_abi(void) { return 1; }
+EXPORT i64 wengert_kernels_abi(void) { return 2; }
 EXPORT const char *wengert_kernels_version(void) { return WENGERT_VERSION; }
 EXPORT const char *wengert_kernels_variant(void) { if (!find) choose(); return chosen; }
 EXPORT part_t wengert_kernels_find(const char *name) { if (!find) choose(); return find(name); }

@@ -37,7 +37,7 @@ y.cumprod(1); F.avg_pool2d(x.view(4, 10, 100, 33), 2); F.avg_pool2d(x.view(4, 10
 F.avg_pool2d(x.view(4, 10, 100, 33), (30, 20), 7, (3, 2), True, False); F.avg_pool1d(x, 5, 3, 2)
 F.adaptive_avg_pool2d(x.view(4, 10, 100, 33), (7, 5)); F.adaptive_avg_pool2d(x.view(4, 10, 100, 33), 1)
 x.gather(1, at); x.gather(0, at); x.scatter_add(1, at, y); x.scatter_add(0, at, y); x.index_add(0, t, y)
-F.embedding(t.repeat(20), x); x.index_select(1, t.repeat(3) % 330); x.index_put((t % 7,), y, True)
+F.embedding(t.repeat(20), x); F.embedding(t.repeat(50), x.reshape(-1, 16)); x.index_select(1, t.repeat(3) % 330); x.index_put((t % 7,), y, True)
 """
 CONVOLUTIONS = [  # x, weight, then stride, padding, dilation, groups
     ((4, 16, 30, 31), (32, 16, 3, 3), 1, 1, 1, 1),

@@ -119,6 +119,19 @@ def test_adding_rows(data: Any, dtype: Any, run: int, count: int) -> None:
     at = np.random.RandomState(count).randint(0, 9, count)
     values, r = data.draw(arrays((count, run), dtype)), np.ones((9, run), dtype)
     check(places.add_rows, accumulate._add_rows, values, r, at, run, size=200, results=(1,))
+    check(places.sum_rows, accumulate._sum_rows, np.ascontiguousarray(values), at, run, (9, run), size=200)
+
+
+@MANY
+@given(st.data(), st.sampled_from([np.float32, np.complex128, np.int8]), shapes(2), st.sampled_from([(1,), (40, 3)]))
+def test_reading_rows(data: Any, dtype: Any, shape: tuple[int, ...], there: tuple[int, ...]) -> None:
+    """Places count from the end if they are negative; one out of range is NumPy's to refuse."""
+    x = np.ascontiguousarray((data.draw(arrays(shape, np.float64, False)) * 100).astype(dtype))
+    index = np.random.RandomState(x.size).randint(-shape[0], shape[0], there)
+    np.testing.assert_array_equal(places.rows_at(compiled.kernels(), x, index), x[index])
+    for bad in (-shape[0] - 1, shape[0], 1 << 62, -(1 << 62)):
+        index[-1] = bad
+        assert places.rows_at(compiled.kernels(), x, index) is None
 
 
 @MANY

@@ -36,6 +36,18 @@ def add_rows(r: Any, at: Any, run: int, values: Any) -> None:
     _add_rows(values, r, at.reshape(-1), run)
 
 
+def sum_rows(size: tuple[int, ...], at: Any, run: int, values: Any) -> Any:
+    """``add_rows`` to zeros."""
+    return _sum_rows(values, at.reshape(-1), run, size)
+
+
+@with_kernel("compiled_places.sum_rows", least=1 << 18)
+def _sum_rows(values: Any, at: Any, run: int, size: tuple[int, ...]) -> Any:
+    r = np.zeros(size, values.dtype)
+    _add_rows(values, r, at, run)
+    return r
+
+
 @with_kernel("compiled_places.add_rows", least=1 << 18)
 def _add_rows(values: Any, r: Any, at: Any, run: int) -> None:
     at, flat = at.reshape(-1), r.reshape(-1)

@@ -22,7 +22,7 @@ import numpy as np
 
 from .memory import address_of
 
-ABI = 1
+ABI = 2
 LEAST = 1 << 15  # elements from which kernels are asked for: a call takes some 3 us
 FEWEST = 1 << 12  # the same for work of many passes
 GRAIN = 1 << 15  # elements that are worth another thread

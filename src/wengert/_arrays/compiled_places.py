@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import compiled
 from .compiled import GRAIN, SUFFIX, Kernels, dense
 
 Ints = tuple[int, ...]
@@ -59,6 +60,17 @@ def add_along(k: Kernels, index: Any, r: Any, dim: int, values: Any) -> Any:
     return True
 
 
+def rows_at(k: Kernels, x: Any, index: Any) -> Any:
+    """``x[index]`` of an index of rows; ``None`` also if a place is out of range."""
+    kernel = k.find("rows_at")
+    if kernel is None or not _plain(x, index) or index.dtype is not _INT64 or not x.size:
+        return None
+    r, bad = np.empty((*index.shape, *x.shape[1:]), x.dtype), np.zeros((), np.int64)
+    n = x.size // len(x)
+    k.run(kernel, index.size, GRAIN // n, (len(x), n * x.itemsize), (), r, x, index, bad)
+    return None if bad else r
+
+
 def add_rows(k: Kernels, values: Any, r: Any, at: Any, run: int) -> Any:
     """``accumulate.add_rows``; runs of one element are a single part."""
     if not dense(r) or values.dtype is not r.dtype or values.size != at.size * run or not r.flags.c_contiguous:
@@ -67,6 +79,17 @@ def add_rows(k: Kernels, values: Any, r: Any, at: Any, run: int) -> Any:
     parts, size = -(-run // _COLUMNS), at.size * min(run, _COLUMNS)
     k.call("add_runs", r.dtype, parts, size, (at.size, run), (), r, at, np.ascontiguousarray(values))
     return True
+
+
+def sum_rows(k: Kernels, values: Any, at: Any, run: int, size: Any) -> Any:
+    """``accumulate.sum_rows``: each thread looks for what is to be added in its part of the result."""
+    r = np.empty(size, values.dtype)
+    if run < _COLUMNS or not dense(r) or values.size != at.size * run:
+        return None
+    at, parts, runs = np.ascontiguousarray(at, np.int64), compiled.wanted_threads(), r.size // run
+    sizes = (at.size, run, runs, parts)
+    k.call("sum_runs", r.dtype, parts, GRAIN, sizes, (), r, at, np.ascontiguousarray(values))
+    return r
 
 
 def running(k: Kernels, x: Any, ufunc: Any, dim: int, reverse: bool) -> Any:

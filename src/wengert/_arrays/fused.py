@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import repeat
 from operator import itemgetter
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,14 @@ class Slot(int):
 
 
 # ---- recording
+class _Steps(list[Any]):
+    """(function, arguments, slot, dtype) of each step; ``named``: what C has in the place of some."""
+
+    def __init__(self, operands: int) -> None:
+        super().__init__([(None, (), operands - 1, None)])
+        self.named: dict[int, tuple[Any, list[int]]] = {}
+
+
 class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     """A stand-in for an array while a body is recorded. ``sample``: one element, which has the array's dtype."""
 
@@ -51,7 +59,7 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
     shape = (SIZE,)
     ndim = 1
 
-    def __init__(self, steps: list[Any], slot: int, sample: Any) -> None:
+    def __init__(self, steps: _Steps, slot: int, sample: Any) -> None:
         self.steps = steps
         self.slot = slot
         self.sample = sample
@@ -103,6 +111,10 @@ class Placeholder(np.lib.mixins.NDArrayOperatorsMixin):
 
     def conj(self) -> Any:
         return np.conjugate(self) if self.dtype.kind == "c" else self
+
+    def named(self, name: str, r: Placeholder) -> None:
+        """Note that ``r`` is a function of this alone, which C has under a name of its own."""
+        self.steps.named[r.slot] = SimpleNamespace(__name__=name), [self.slot]
 
     def clip(self, low: Any, high: Any) -> Any:
         if type(low) is Placeholder or type(high) is Placeholder:
@@ -422,7 +434,7 @@ def _kind_of(x: Any) -> Any:
 
 
 def _recorded(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
-    steps: list[Any] = [(None, (), len(operands) - 1, None)]
+    steps = _Steps(len(operands))
     try:
         r = body(
             *[
@@ -438,5 +450,6 @@ def _recorded(body: Any, operands: tuple[Any, ...]) -> FusedBody | None:
         return None
     dtypes = [x.dtype if type(x) is np.ndarray and x.ndim else None for x in operands]
     program = FusedBody(dtypes, steps[1:], lasts)
-    program.form = [x.dtype if type(x) is np.ndarray else None for x in operands], _leading_to(lasts, steps[1:]), lasts
+    in_c = [(*steps.named.get(slot, (fn, given)), slot, dtype) for fn, given, slot, dtype in steps[1:]]
+    program.form = [x.dtype if type(x) is np.ndarray else None for x in operands], _leading_to(lasts, in_c), lasts
     return program

@@ -196,6 +196,8 @@ def bell(x: Any) -> Any:
         z *= -0.5
         r = np.exp(z)
     r *= 1 / math.sqrt(2 * math.pi)
+    if type(x) is Placeholder and x.dtype == np.float32:
+        x.named("bell", r)
     return r
 
 

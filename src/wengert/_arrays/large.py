@@ -410,6 +410,8 @@ def normal_cdf(x: Any) -> Any:
     np.tanh(r, out=r)
     r *= _HALF
     r += _HALF
+    if type(x) is Placeholder:
+        x.named("normal_cdf", r)
     return r
 
 
@@ -430,7 +432,10 @@ def error_function(x: Any) -> Any:
     far = _polynomial(z, _FAR)
     far *= x
     np.tanh(far, out=far)
-    return where(z < _BORDER, near, far)
+    r = where(z < _BORDER, near, far)
+    if type(x) is Placeholder:
+        x.named("error_function", r)
+    return r
 
 
 @plain

@@ -465,6 +465,12 @@ def multiply_into(x: Any, y: Any) -> Any:
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return np.multiply(y, x, x)
         x_flat, y_flat = x.reshape(-1), y.reshape(-1)
+        if kernels() is not None:
+            from . import compiled_bodies
+
+            program = fused_body_of(np.multiply, (y_flat, x_flat))
+            if program is not None and compiled_bodies.run(program, x_flat.shape, [x_flat], [y_flat, x_flat]):
+                return x
         work = x.size * cost_of(np.multiply, (x, y)) / 1000
         parallel_map(
             lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work

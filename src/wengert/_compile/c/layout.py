@@ -35,6 +35,13 @@ def _ordered(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...
     return tuple([dense[order.index(d)] for d in range(n)])
 
 
+def empty_like_strides(a: Any, strides: tuple[int, ...]) -> Any:
+    """A new array whose dims lie in the order of these strides."""
+    order = sorted(range(a.ndim), key=lambda d: -strides[d])
+    made = np.empty([a.shape[d] for d in order], a.dtype)
+    return made.transpose(np.argsort(order))
+
+
 def _stand_in(value: Value) -> Any:
     """An array with the layout of an input; nothing is written to it."""
     strides = getattr(value, "strides", None)
@@ -86,9 +93,7 @@ class Layout:
             place = self.places[r]
             if place.memory != r:  # a parameter after its step
                 return self._stand(place.memory)
-            order = np.argsort([-s for s in place.strides], kind="stable")
-            made = np.empty([place.shape[d] for d in order], place.dtype)
-            self._stands[r] = made.transpose(np.argsort(order))
+            self._stands[r] = empty_like_strides(place, place.strides)
         return self._stands[r]
 
     def _result(self, op: Op) -> None:

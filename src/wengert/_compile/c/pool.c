@@ -1,4 +1,4 @@
-/* The threads of all compiled programs: they share one piece's range at a time, spin some 20 us for the next, then sleep.
+/* The threads of all compiled programs: they share one piece's range at a time, spin some 100 us for the next, then sleep.
    Which thread does which part changes no digit. A second caller at the same time does its own work alone. */
 #include <pthread.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ static void *live(void *number) {
     i64 begin = now();
     while (atomic_load(&job) == seen) {
       for (int k = 0; k < 64; k++) relax();
-      if (now() - begin > 20000) {
+      if (now() - begin > 100000) {
         pthread_mutex_lock(&asleep);
         atomic_fetch_add(&sleepers, 1);
         while (atomic_load(&job) == seen) pthread_cond_wait(&wake, &asleep);

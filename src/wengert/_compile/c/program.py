@@ -21,7 +21,7 @@ from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
 from .joining import join_added_products, join_normal_cdf
-from .layout import Layout
+from .layout import Layout, empty_like_strides
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
@@ -436,13 +436,6 @@ class CProgram:
 
 def _nothing() -> None:
     """What a weak reference to an array that is gone gives."""
-
-
-def empty_like_strides(a: Any, strides: tuple[int, ...]) -> Any:
-    """A new array whose dims lie in the order of these strides."""
-    order = sorted(range(a.ndim), key=lambda d: -strides[d])
-    made = np.empty([a.shape[d] for d in order], a.dtype)
-    return made.transpose(np.argsort(order))
 
 
 class _Frame:

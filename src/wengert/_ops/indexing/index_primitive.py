@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.accumulate import add_rows
+from ..._arrays.accumulate import add_rows, sum_rows
+from ..._arrays.compiled import kernels
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
 from ..._arrays.layouts import relaid, relaid_copy, strides_like
 from ..._arrays.library import COLONS
@@ -112,6 +113,11 @@ def _taken(x: Any, i: Any, dim: int) -> Any:
     """``x.take(i, dim)`` of a contiguous array; large results are computed by several threads."""
     shape = x.shape
     count = i.size * (x.size // shape[dim]) if i.ndim and shape[dim] else 0
+    if count >= LARGE and not dim and (found := kernels()) is not None:
+        from ..._arrays.compiled_places import rows_at
+
+        if (r := rows_at(found, x, i)) is not None:
+            return r
     if count < (LARGE if dim else LARGE << 2) or i.min() < -shape[dim] or i.max() >= shape[dim]:
         return intp.take(x, i, dim)
     r = np.empty((*shape[:dim], *i.shape, *shape[dim + 1 :]), x.dtype)
@@ -326,15 +332,16 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
 def index_back(lib, tensors, size, dims):
     """Zeros of ``size`` with the first tensor added at the positions of the index tensors."""
     g = tensors[0]
-    r = lib.zeros(size, g.dtype)
-    if len(dims) == 1 and tensors[1].dtype.kind == "b":
-        write_at(r, dims, tensors[1:], g)
-    elif g.size <= _FEW:
-        lib.add.at(r, numpy_key(dims, tensors[1:]), g)
-    else:
+    of_mask = len(dims) == 1 and tensors[1].dtype.kind == "b"
+    if not of_mask and g.size > _FEW:
         dims, arrays = without_masks(dims, tensors[1:])
         at, run = _positions(tuple(size), dims, arrays)
-        add_rows(r, at, run, g)
+        return sum_rows(size, at, run, g)
+    r = lib.zeros(size, g.dtype)
+    if of_mask:
+        write_at(r, dims, tensors[1:], g)
+    else:
+        lib.add.at(r, numpy_key(dims, tensors[1:]), g)
     return r
 
 

@@ -186,7 +186,7 @@ INLINE float cdf_f(float x) {
   const float u = 2.0f / FMA_f(fabsf(x), 0.25f, 1.0f) - 1.0f;
   float p = 0x1.10fa9ep-14f; p = FMA_f(p, u, -0x1.5f3c28p-13f); p = FMA_f(p, u, -0x1.58daecp-11f); p = FMA_f(p, u, 0x1.075d0cp-11f); p = FMA_f(p, u, 0x1.16760ap-7f);
   p = FMA_f(p, u, 0x1.f9b37ep-6f); p = FMA_f(p, u, 0x1.25b5f6p-4f); p = FMA_f(p, u, 0x1.fd750ap-4f); p = FMA_f(p, u, 0x1.5cf97ep-3f); p = FMA_f(p, u, 0x1.82b4bcp-4f);
-  const float q = p * exp_f(x * x * -0.5f);
+  const float q = fabsf(p) * exp_f(x * x * -0.5f); /* p is below 0 where the power is 0 */
   return x < 0 ? q : 1.0f - q;
 }
 INLINE double cdf_d(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
