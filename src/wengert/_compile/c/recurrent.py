@@ -84,10 +84,10 @@ def lstm_cotangents(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[
     pieces += [first, piece]
     if dx is not None:
         pieces += product(ctx, d, w_ih, dx.reshaped((rows, inputs))) or []
-    if dw is not None:
+    if dw is not None and du is not None:
         pieces += product(ctx, turned(d), input.reshaped((rows, inputs)), dw) or []
         pieces += product(ctx, turned(d), states.reshaped((rows, n)), du) or []
-    if db is not None:
+    if db is not None and db_hh is not None:
         sums = Piece(4 * n, max(GRAIN // rows, 1))
         sums.add(f"  sum_columns_{s}({_names(sums, [db, d])}, {rows}, {4 * n}, {4 * n}, from, to, 1);")
         pieces += [sums, copy(db_hh, db)]
