@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Any
 
+
 class TorchDynamoException(RuntimeError):
     """The base of the errors of ``torch.compile``."""
 
@@ -55,9 +56,7 @@ class BackendCompilerFailed(TorchDynamoException):
 
     def __init__(self, backend_fn: Any, inner_exception: Exception, first_useful_frame: Any = None) -> None:
         self.backend_name = getattr(backend_fn, "__name__", "?")
-        super().__init__(
-            f"backend={self.backend_name!r} raised:\n{type(inner_exception).__name__}: {inner_exception}"
-        )
+        super().__init__(f"backend={self.backend_name!r} raised:\n{type(inner_exception).__name__}: {inner_exception}")
         self.inner_exception, self.first_useful_frame = inner_exception, first_useful_frame
 
 
