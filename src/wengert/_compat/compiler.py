@@ -7,10 +7,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from wengert._base.tracing import TRACER
+from wengert._base.tracing import COMPILING, TRACER
 from wengert._compat import open_rows
+from wengert._compat._compilers import backends, default_backend
 
-__path__: list[str] = []  # a row is below it
 __all__ = [
     "compile", "disable", "is_compiling", "is_dynamo_compiling", "list_backends", "program", "reset", "set_stance",
 ]  # fmt: skip
@@ -21,7 +21,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = "inductor",
+    backend: Any = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -51,12 +51,14 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if disable:
+    if disable or getattr(sys.modules.get("wengert._dynamo.config"), "disable", False):
         return (lambda fn: fn) if model is None else model
     from wengert._compile.public import make_compiled
 
+    chosen = backend if backend is not None else default_backend[0] if default_backend else "inductor"
+
     def decorate(fn: Any) -> Any:
-        return make_compiled(fn, fullgraph, dynamic, backend, mode, options)
+        return make_compiled(fn, fullgraph, dynamic, chosen, mode, options)
 
     return decorate if model is None else decorate(model)
 
@@ -92,7 +94,7 @@ def compile_module(module: Any, *args: Any, **kwargs: Any) -> None:
     public.compile_module(module, *args, **kwargs)
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None, wrapping: bool = True) -> Any:
     """The function, never compiled: neither alone nor as a part of a compiled function; without ``fn``, a decorator.
 
     >>> import wengert as torch
@@ -112,7 +114,7 @@ def is_compiling() -> bool:
     False
     """
     tracer = TRACER.get()
-    return tracer is not None and not tracer.closed
+    return (tracer is not None and not tracer.closed) or COMPILING.get()
 
 
 is_dynamo_compiling = is_compiling
@@ -136,8 +138,8 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     >>> torch.compiler.list_backends()
     ['c', 'inductor', 'numpy']
     """
-    names = ["c", "inductor", "numpy"]
-    return names if exclude_tags and "debug" in exclude_tags else sorted([*names, "aot_eager", "eager"])
+    names = ["c", "inductor", "numpy", *backends]
+    return sorted(names if exclude_tags and "debug" in exclude_tags else [*names, "aot_eager", "eager"])
 
 
 def set_stance(stance: str = "default", **kwargs: Any) -> Any:
@@ -158,7 +160,7 @@ def set_stance(stance: str = "default", **kwargs: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "config":
-        return import_module("wengert.compiler.config")
+        return import_module("wengert._dynamo.config")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
