@@ -55,7 +55,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--libs", metavar="A,B", help=f"these libraries alone, of {', '.join(LIBRARIES)}")
     parser.add_argument("--compiled", action="store_true", help="eager beside compiled, on two threads and on one")
-    parser.add_argument("--programs", metavar="DIR", type=Path, help="keep compiled programs there, and take them there")
+    parser.add_argument("--programs", metavar="DIR", type=Path, help="folder of compiled programs, kept and used again")
     parser.add_argument("--make", action="store_true", help="make the programs and stop: how long it takes")
     parser.add_argument("--threads", type=int, help="threads and cores for every library (default 2)")
     parser.add_argument("--write", metavar="FILE.md", type=Path, help="put the table there, and the data beside it")

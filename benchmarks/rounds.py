@@ -21,7 +21,7 @@ from benchmarks.works import EFFORT, QUICK_EFFORT, Effort, Work
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 2e-3  # relative to a result's size; two float32 results that differ by less are the same
-PATIENCE = 600.0  # seconds for one answer; a library that takes longer is left out of the work
+PATIENCE = 1500.0  # seconds for one answer; a library that takes longer is left out of the work
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

@@ -199,7 +199,14 @@ def works(quick: bool) -> list[Work]:
             LARGE,
             "step",
         ),
-        Work("ResNet-18, batch 4 of 224x224, SGD step", "resnet18", {"batch": 4, "size": 224}, "model", unit="step", quick=False),
+        Work(
+            "ResNet-18, batch 4 of 224x224, SGD step",
+            "resnet18",
+            {"batch": 4, "size": 224},
+            "model",
+            unit="step",
+            quick=False,
+        ),
         Work(
             "GPT-2 124M, 256 tokens, AdamW step",
             "gpt2",

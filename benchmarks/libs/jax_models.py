@@ -1,11 +1,12 @@
 """Layers and small models in JAX: a part of the adapter in `jax_lib`.
 
-A model is a function of a dict of parameters, which have the names, the shapes and the values of PyTorch's. Each step is
-one jitted function, to which the parameters and the optimizer's state are donated, as JAX's users write it.
+A model is a function of a dict of parameters, which have the names, shapes and values of PyTorch's. Each step is one
+jitted function, to which the parameters and the optimizer's state are donated, as JAX's users write it.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -196,7 +197,7 @@ class Models:
 
     def mlp_adam(self, sizes: tuple[int, ...] = (784, 128, 128, 10), batch: int = 64) -> Task:
         names: dict[str, tuple[int, ...]] = {}
-        for k, (n, m) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for k, (n, m) in enumerate(itertools.pairwise(sizes)):
             names |= {f"{2 * k}.weight": (m, n), f"{2 * k}.bias": (m,)}
         inputs, targets = jnp.asarray(uniform((batch, sizes[0]))), jnp.asarray(integers(batch, sizes[-1]))
 

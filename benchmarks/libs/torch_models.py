@@ -129,7 +129,7 @@ class Models:
         return self._training(model, optimizer, lambda m: (m(images) ** 2).mean())
 
     def _block(self, width: int, heads: int, approximate: str) -> Any:
-        T, nn = self.T, self.T.nn
+        nn = self.T.nn
 
         class Block(nn.Module):  # type: ignore[misc, name-defined]
             def __init__(self) -> None:

@@ -100,6 +100,21 @@ def test_a_budget_is_held_or_not(seconds: float | None, held: bool) -> None:
     assert ("1 of 1 budgets held" if held else "0 of 1 budgets held; missed: w") in report.table(data)
 
 
+def test_slices_of_a_run_are_added() -> None:
+    """A later slice replaces what it measured of a work, and keeps the rest."""
+    first, second = made_up(0.4), made_up(0.3)
+    for data, making in ((first, {"wengert-c": 2.0}), (second, {})):
+        data["versions"]["wengert-c"] = "0"
+        (work,) = data["works"]
+        work |= {"rounds": {}, "making_seconds": making}
+    second["works"].append({**second["works"][0], "name": "v"})
+    (both,) = report.added([first], [second])
+    assert [work["seconds"]["wengert"] for work in both["works"]] == [0.3, 0.3]
+    assert [work["making_seconds"] for work in both["works"]] == [{"wengert-c": 2.0}, {}]
+    text = report.table(both)
+    assert "| geometric mean of 2 works |  |  | 0.30 | – |" in text and "| w | 2 s |" in text
+
+
 def test_list_names_every_work() -> None:
     done = benchmarks("--list")
     assert done.returncode == 0
@@ -113,6 +128,8 @@ def test_list_names_every_work() -> None:
         (["--only", "no such work"], "nothing has no such work in its name"),
         (["--threads", "0"], "at least 1"),
         (["--write", "x.md", "--only", "mul"], "--write keeps the table of one whole run"),
+        (["--add", "--compiled"], "--add adds to the file of --json"),
+        (["--make", "--compiled"], "--make needs --compiled, and --programs"),
     ],
 )
 def test_a_slip_is_a_usage_message(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -325,7 +325,8 @@ class Tracer:
             code, at = self.node_line
             if code is not None:
                 if isinstance(at, int):  # an instruction: its line is found once for all that the node records
-                    self.node_line = code, at = code, (code.co_filename, span(code, at).line)
+                    at = code.co_filename, span(code, at).line
+                    self.node_line = code, at
                 return at
         frame: Any = getframe(1)
         while frame is not None and INTERNAL[frame.f_code.co_filename]:
