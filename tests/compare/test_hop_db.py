@@ -14,8 +14,8 @@ torch = cases.torch
 hop_db = pytest.importorskip("torch.testing._internal.hop_db", reason="this torch has no such database")
 
 
-# What is recorded for PyTorch's compilers, or runs its kernels for cards. PyTorch has no gradient of flex_attention on a
-# CPU, wengert has.
+# What is recorded for PyTorch's compilers, or runs its kernels for cards. PyTorch has no gradient of flex_attention on
+# a CPU, wengert has.
 OF_COMPILERS = {
     "auto_functionalize", "flex_attention", "flex_attention_backward", "inline_asm_elementwise", "invoke_quant",
     "invoke_quant_packed", "invoke_subgraph", "local_map_hop", "register_hook", "while_loop_stack_output",
