@@ -105,7 +105,11 @@ def counterpart(fn: Any) -> Any:
         name = getattr(fn, "__qualname__", getattr(fn, "__name__", repr(fn)))
         raise Absent(str(name))
     if fn.__module__.startswith("torch.") and not fn.__module__.startswith("torch.testing"):
-        raise Absent(f"{fn.__module__}.{fn.__qualname__}")
+        name = f"{fn.__module__}.{fn.__qualname__}"
+        try:
+            return getattr(importlib.import_module("wengert" + fn.__module__.removeprefix("torch")), fn.__qualname__)
+        except (ImportError, AttributeError):
+            raise Absent(name) from None
     return _rebuild(fn)
 
 
