@@ -22,6 +22,7 @@ from __future__ import annotations
 import gc
 import weakref
 from sys import _getframe as getframe
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -160,13 +161,6 @@ def _plain(p: Any) -> Any:
     if type(p) in (tuple, list):
         return type(p)(map(_plain, p))
     return p.array if type(p) is Traced else p
-
-
-class _Named:
-    """What an array function is on a tape that is no operator of its own."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class Lifted:
@@ -310,7 +304,7 @@ class Tracer:
             return made
         results = list(map(self._new, made))
         refs = [r.ref for r in results]
-        info = _Named(info) if isinstance(info, str) else info
+        info = SimpleNamespace(name=info) if isinstance(info, str) else info
         self.tape.ops.append(Op(info, list(map(self._operand, operands)), p, refs, self.line(), fn, True, True))
         return results
 

@@ -15,10 +15,11 @@ from op_cases import cases
 
 import wengert as torch
 from wengert._compile.c.expressions import NAMES
-from wengert._compile.c.program import _REDUCTIONS, _RULES, CProgram
+from wengert._compile.c.program import _REDUCTIONS, CProgram
+from wengert._compile.c.rules import RULES
 
 pytestmark = pytest.mark.usefixtures("c_cache")
-HAVE_RULES = NAMES | frozenset(_RULES) | _REDUCTIONS
+HAVE_RULES = NAMES | frozenset(RULES) | _REDUCTIONS
 BY_NAME: dict[str, list[int]] = collections.defaultdict(list)
 for _name, _i in cases():
     BY_NAME[_name].append(_i)

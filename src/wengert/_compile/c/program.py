@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.memory import address_of
 from ..plan import Plan
 from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
-from . import attention, indexing, norms, products, recurrent, rows, windows
+from . import attention, norms
 from .cache import library
 from .expressions import C_TYPES
 from .grouping import Group, Grouping
@@ -25,15 +25,11 @@ from .layout import Layout, empty_like_strides
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
+from .rules import RULES
 from .steps import CStep
-from .threads import address, follow
-from .threads import products as shared_products
+from .threads import address, follow, products
 from .turning import turn_products
 
-_RULES: dict[str, Any] = {
-    **attention.RULES, **products.RULES, **rows.RULES, **windows.RULES, **indexing.RULES, **norms.RULES,
-    **recurrent.RULES,
-}  # fmt: skip
 _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
@@ -278,8 +274,8 @@ class CProgram:
             given = [a for x in args for a in (x if isinstance(x, list) else [x]) if isinstance(a, Place)]
             if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
-            if op.name in _RULES:
-                return _RULES[op.name](self, op, args, outs)
+            if op.name in RULES:
+                return RULES[op.name](self, op, args, outs)
             if op.name in _REDUCTIONS:
                 return reduction(op.name, args[0], outs[0], op.p, lambda n: self.scratch(n, np.dtype(np.float64)))
             if op.name in _COPIES and len(given) == 1 and given[0].dtype == outs[0].dtype:
@@ -398,7 +394,7 @@ class CProgram:
         lib = library(self.source)
         if lib is None:
             raise Unsupported("no C compiler")
-        lib.init((ctypes.c_void_p * 3)(address(), *shared_products()))
+        lib.init((ctypes.c_void_p * 3)(address(), *products()))
         lib.check.restype = ctypes.c_int64
         lib.check.argtypes = [ctypes.c_void_p]
         self._check = lib.check if self._checks else None

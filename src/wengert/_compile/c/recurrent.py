@@ -35,8 +35,8 @@ def _given(ctx: Any, places: Any, pieces: list[Piece]) -> list[Any]:
 
 
 def lstm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
-    _, reverse, _, keep = op.p
-    if not is_float(*outs, *[p for p in x if p is not None]):
+    _, reverse, ends, keep = op.p
+    if ends is not None or not is_float(*outs, *[p for p in x if p is not None]):
         return None
     pieces: list[Piece] = []
     input, h, c, *weights = _given(ctx, x, pieces)
