@@ -370,8 +370,13 @@ def test_what_asks_for_elements_runs_eagerly(fn: Any) -> None:
         assert repr(made(x)) == repr(fn(x))
     assert state.broken
     with pytest.raises(torch._dynamo.exc.Unsupported) as error:
-        torch.compile(fn, fullgraph=True)(torch.ones(3))
+        torch.compiler.program(fn, torch.ones(3))
     assert any("test_programs.py" in note for note in error.value.__notes__)
+    if any(word in str(error.value) for word in ("bool()", "repr()", "tolist()")):
+        with pytest.raises(torch._dynamo.exc.Unsupported):
+            torch.compile(fn, fullgraph=True)(torch.ones(3))
+    else:  # PyTorch puts these into one graph
+        assert repr(torch.compile(fn, fullgraph=True)(torch.ones(3))) == repr(fn(torch.ones(3)))
 
 
 def test_effects_on_python_happen_once_a_call(capsys: Any) -> None:
@@ -637,7 +642,11 @@ def test_names_of_the_compiler() -> None:
     torch._dynamo.reset()
     assert state.count == 0 and not state.programs
     said = torch._dynamo.explain(lambda x: (x + 1).exp())(plain())
-    assert (said.graph_count, said.graph_break_count, said.op_count) == (1, 0, 2)
+    assert (said.graph_count, said.graph_break_count, said.op_count) == (
+        1,
+        0,
+        1,
+    )  # PyTorch counts functions, not methods
 
 
 def test_what_a_program_shows() -> None:

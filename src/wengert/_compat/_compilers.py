@@ -85,6 +85,13 @@ def get_default_backend() -> str | Callable[..., Any]:
     return default_backend[0] if default_backend else "inductor"
 
 
+def mark_dynamic(
+    t: Any, index: Any, *, hint_override: Any = None, min: Any = None, max: Any = None, specialize_on: Any = None
+) -> None:
+    """Say that a dim has other sizes in other calls: a backend of one's own is given one graph for all."""
+    t.__dict__.setdefault("_dynamo_dynamic_indices", set()).update([index] if isinstance(index, int) else index)
+
+
 def wrap_numpy(fn: Any) -> Any:
     """A function of tensors out of one of NumPy's arrays."""
     pytree, torch = import_module("wengert.utils._pytree"), import_module("wengert")
@@ -129,16 +136,26 @@ def _eager(gm: Any, example_inputs: Any = None, **kwargs: Any) -> Any:
 
 
 def aot_autograd(
-    fw_compiler: Any = None, bw_compiler: Any = None, inference_compiler: Any = None, **kwargs: Any
+    fw_compiler: Any = None, bw_compiler: Any = None, inference_compiler: Any = None, **options: Any
 ) -> Any:
-    """A backend that gives ``fw_compiler`` the graph in operators of ``torch.ops.aten``."""
-    compiler = inference_compiler or fw_compiler
+    """A backend that gives ``fw_compiler`` the graph in operators of ``torch.ops.aten``.
+
+    Where an input requires grad, the graph is shown to it, and the functions of ``torch`` run, with their history.
+    """
 
     def backend(gm: Any, example_inputs: Any) -> Any:
         make_fx = import_module("wengert.fx.experimental.proxy_tensor").make_fx
-        if compiler is not None:
-            compiler(make_fx(gm)(*example_inputs), example_inputs)
-        return gm.forward  # with its history, which the compiled graph does not have
+        records = any(t.requires_grad for t in example_inputs)
+        compiler = fw_compiler if records else inference_compiler or fw_compiler
+        if compiler is None:
+            return gm.forward
+
+        def positional(*args: Any) -> Any:
+            return gm(*args)
+
+        made = make_fx(positional)(*example_inputs)
+        compiled = compiler(made, example_inputs)
+        return gm.forward if records else compiled
 
     return backend
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from wengert._base.tracing import TRACER
+from wengert._base.tracing import COMPILING, TRACER
 from wengert._compat import open_rows
+from wengert._compat._compilers import backends, default_backend
 
 __path__: list[str] = []  # a row is below it
 __all__ = [
@@ -21,7 +22,7 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = "inductor",
+    backend: Any = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -51,12 +52,14 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if disable:
+    if disable or getattr(sys.modules.get("wengert._dynamo.config"), "disable", False):
         return (lambda fn: fn) if model is None else model
     from wengert._compile.public import make_compiled
 
+    chosen = backend if backend is not None else default_backend[0] if default_backend else "inductor"
+
     def decorate(fn: Any) -> Any:
-        return make_compiled(fn, fullgraph, dynamic, backend, mode, options)
+        return make_compiled(fn, fullgraph, dynamic, chosen, mode, options)
 
     return decorate if model is None else decorate(model)
 
@@ -112,7 +115,7 @@ def is_compiling() -> bool:
     False
     """
     tracer = TRACER.get()
-    return tracer is not None and not tracer.closed
+    return (tracer is not None and not tracer.closed) or COMPILING.get()
 
 
 is_dynamo_compiling = is_compiling
@@ -136,8 +139,8 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     >>> torch.compiler.list_backends()
     ['c', 'inductor', 'numpy']
     """
-    names = ["c", "inductor", "numpy"]
-    return names if exclude_tags and "debug" in exclude_tags else sorted([*names, "aot_eager", "eager"])
+    names = ["c", "inductor", "numpy", *backends]
+    return sorted(names if exclude_tags and "debug" in exclude_tags else [*names, "aot_eager", "eager"])
 
 
 def set_stance(stance: str = "default", **kwargs: Any) -> Any:

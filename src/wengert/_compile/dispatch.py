@@ -16,7 +16,7 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from wengert._dynamo.exc import FailOnRecompileLimitHit, Unsupported
+from wengert._dynamo.exc import FailOnRecompileLimitHit, RecompileError, Unsupported
 
 from .._base.errors import INTERNAL, noted
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
@@ -26,12 +26,13 @@ from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, version_of
 from .._tape.promotion import default_np
-from .._tape.tensor import Tensor, wrap
 from .._tensor_api.override_sites import _modes as function_modes
 from ..amp.autocast_mode import SETTINGS
 from ..nn.modules._handles import seen
 from ..nn.modules._hooked import global_hooks
 from ..nn.modules.module import Module
+from .captured import AsItIs, Capture, Pieces
+from .counts import counters
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
@@ -44,7 +45,6 @@ stance: list[str] = ["default"]
 TRIALS = 8  # calls, half of them eager's, that decide whether a program in NumPy runs; tests put 0 here
 REST = 15
 _SHORT = 1e-3  # seconds
-counters: dict[str, dict[str, int]] = {"graph_break": {}, "frames": {}}
 
 
 def logs(what: str) -> bool:
@@ -82,21 +82,18 @@ class Program:
     ``guards``  what must hold for it to run
     """
 
-    def __init__(self, r: Recording, owners: list[int], title: str, backend: Any, example: list[Any]) -> None:
+    def __init__(self, r: Recording, owners: list[int], title: str, backend: Any) -> None:
         self.recording = r
         self.lock = threading.Lock()
         self.guards = Guards(r.finder)
         self.forward = NumpyProgram(r.forward, title, owners)
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
-        self.always = callable(backend)
         self.pays = False  # known to be faster than eager
         self.trials, self.best = TRIALS, [inf, inf]
         self.doubts = 2  # trials that are repeated, because what interrupts a short call lasts longer than the call
         self.rest = 0  # calls that eager runs before the guards are asked again
-        if callable(backend):
-            self.runner = _through_callable(backend, self.forward, example)
-        elif backend is not None:
+        if backend is not None:
             _lower(self, backend)
         entries = list(r.finder.tracer.lifted.values())
         updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]
@@ -113,7 +110,7 @@ class Program:
         C always pays, and where elements take the time, not calls, NumPy never does. Between the two the first calls
         are timed, in turns: composed operators (a GRU) are fast in eager, and long on a tape.
         """
-        if self.always or getattr(self.forward, "c", None) is not None:
+        if getattr(self.forward, "c", None) is not None:
             self.pays, self.trials = True, 0
             return True
         if self.forward.pays and not self.trials:
@@ -206,43 +203,6 @@ def _lower(program: Program, backend: str) -> None:
         lower(program)
 
 
-class TapeModule:
-    """What a backend of the user's gets: the forward program as a callable on tensors, and its tape."""
-
-    def __init__(self, program: NumpyProgram) -> None:
-        self.program = program
-        self.tape = program.tape
-        self.code = program.source
-
-    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """Run the program on tensors."""
-        return tuple(map(wrap, self.program.run([t._payload for t in inputs])))
-
-    __call__ = forward
-
-    @property
-    def graph(self) -> Any:
-        """The tape."""
-        return self.tape
-
-    def print_readable(self, print_output: bool = True) -> str:
-        """The program's source, printed too."""
-        if print_output:
-            print(self.code)  # noqa: T201  it is what the name says
-        return self.code
-
-
-def _through_callable(backend: Any, program: NumpyProgram, example: list[Any]) -> Any:
-    run = backend(TapeModule(program), [wrap(a) for a in example])
-    if not callable(run):
-        raise TypeError(f"Unexpected type returned from backend: {type(run)}, a callable is expected")
-
-    def runner(arrays: list[Any]) -> tuple[Any, ...]:
-        return tuple(t._payload if isinstance(t, Tensor) else t for t in run(*map(wrap, arrays)))
-
-    return runner
-
-
 class Compiled:
     """A function and its programs."""
 
@@ -256,6 +216,9 @@ class Compiled:
         self.count = 0
         self.pieces: dict[int, Any] = {}
         self.limit_said = False
+        self.strict = False  # whether ``fullgraph`` refuses what PyTorch takes too
+        #: of backends that take graphs: what was given to them; ``False`` where the function itself is what runs
+        self.captured: Any = Pieces(backend, dynamic) if callable(backend) else False if backend is ... else None
         compiled_functions.add(self)
 
     def __reduce__(self) -> Any:
@@ -329,8 +292,10 @@ class Compiled:
             if not self.limit_said:
                 self.limit_said = True
                 log.warning("torch._dynamo hit config.recompile_limit (%d): %s runs eagerly", _limit(), _title(self.fn))
-            if self.fullgraph:
-                raise _fail_on_limit(self.fn)
+            if self.fullgraph or _config("fail_on_recompile_limit_hit", False):
+                raise FailOnRecompileLimitHit(
+                    f"Hard failure due to {'fullgraph=True' if self.fullgraph else 'fail_on_recompile_limit_hit'}"
+                )
             return self._in_pieces(args, kwargs)
         if sys.getprofile() is not None:  # Python's profiler is running, and the recorder needs its place
             return self.fn(*args, **kwargs)
@@ -340,11 +305,19 @@ class Compiled:
         self.count += 1
         if self.count > 1 and logs("recompiles"):
             log.warning("Recompiling %s", _title(self.fn))
+        if self.count > 1 and _config("error_on_recompile", False):
+            self.count -= 1
+            raise RecompileError(_recompiling(self.fn))
         try:
-            out, made, at = record(self.fn, args, kwargs)
+            capture = Capture(self.fn, args, kwargs, self.captured) if self.captured else None
+            out, made, at = record(self.fn, args, kwargs, capture)
+            if capture is not None:
+                out, made = self._compiled_by_user(capture, out, made, mode)
         except BaseException:
             self.count -= 1
             raise
+        if made is None:
+            return out
         if not isinstance(made, str):
             try:
                 program = self._program(made)
@@ -359,16 +332,36 @@ class Compiled:
                 return out
         self.broken[mode] = made
         self.breaks.append((made, at))
-        counters["graph_break"][made] = counters["graph_break"].get(made, 0) + 1
+        counters["graph_break"][made] += 1
         if logs("graph_breaks"):
             log.warning("Graph break in %s: %s%s", _title(self.fn), made, _place(at))
-        if self.fullgraph:
-            raise _unsupported(self.fn, made, at)
+        if self.fullgraph and (sentence := _refused(made) or (made if self.strict else None)):
+            raise _unsupported(self.fn, sentence, made, at)
         return out
 
+    def _compiled_by_user(self, capture: Any, out: Any, made: Any, mode: Any) -> tuple[Any, Any]:
+        """(result, why there is no program), after the backend has had the last graph; ``None``: there is one."""
+        if isinstance(made, str):
+            capture.close(out)
+            return out, made
+        out, program = self.captured.recorded(capture, out, made)
+        self._release(made)
+        if program is None:
+            return out, "a graph of torch's functions is not all of the call"
+        self.programs.setdefault(mode, []).append(program)
+        return out, None
+
     def _program(self, r: Recording) -> Program:
-        arrays = [e.array for e in r.finder.tracer.lifted.values()]
-        program = Program(r, r.owners, _title(self.fn), self.backend, arrays)
+        counters["stats"]["unique_graphs"] += 1
+        if self.captured is None:
+            program: Any = Program(r, r.owners, _title(self.fn), self.backend)
+        else:
+            program = AsItIs(r)
+        self._release(r)
+        return program
+
+    @staticmethod
+    def _release(r: Recording) -> None:
         tracer = r.finder.tracer
         for e in tracer.lifted.values():  # drop what only the trace needed
             e.tensor = e.grad = None
@@ -376,10 +369,11 @@ class Compiled:
         tracer.before.clear()
         tracer.constants.clear()
         r.finder.release()
-        return program
 
     def _in_pieces(self, args: Any, kwargs: Any) -> Any:
         """Run the function as it is, with the modules below a module compiled."""
+        if self.captured:
+            return self.captured.run(self.fn, args, kwargs)
         owner = getattr(self.fn, "__self__", None)
         if not isinstance(owner, Module):
             return self.fn(*args, **kwargs)
@@ -414,9 +408,20 @@ def _file(fn: Any) -> str:
     return getattr(getattr(fn, "__code__", None), "co_filename", "")
 
 
+def _config(name: str, usual: Any) -> Any:
+    """A switch of ``torch._dynamo.config``."""
+    found = [getattr(sys.modules.get(m), name, usual) for m in ("wengert._dynamo.config", "wengert.compiler.config")]
+    return next((x for x in found if x != usual), usual)
+
+
 def _limit() -> int:
-    config = sys.modules.get("wengert._dynamo.config")
-    return 8 if config is None else min(config.recompile_limit, config.cache_size_limit)
+    return int(min(_config("recompile_limit", 8), _config("cache_size_limit", 8)))
+
+
+def _recompiling(fn: Any) -> str:
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    where = "" if code is None else f" in {code.co_filename}:{code.co_firstlineno}"
+    return f"Recompiling function {getattr(code, 'co_name', _title(fn))}{where}"
 
 
 def _title(fn: Any) -> str:
@@ -430,10 +435,31 @@ def _place(at: Any) -> str:
     return "" if at is None else f'\n  File "{at[0]}", line {at[1]}'
 
 
-def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
+#: how PyTorch's errors of ``fullgraph=True`` begin; what is not here (``item``, a mask, a counter) runs as it is
+_REFUSED = {
+    " by bool()": "Data-dependent branching", " by tolist()": "Tensor.tolist() with non-integer tensor",
+    " by repr()": "repr() on tensor", " by equal()": "Data dependent operator",
+    " by allclose()": "Data dependent operator",
+    "graph_break() is called": "Call to `torch._dynamo.graph_break()`",
+    " is disabled": "Skip calling `torch.compiler.disable()`d function",
+}  # fmt: skip
+_BUILTINS = ("print", "input", "open", "exec", "eval")
+_TRACED = ("id", "next", "globals", "setattr", "delattr")  # by PyTorch
+
+
+def _refused(reason: str) -> str | None:
+    """The first line of PyTorch's error."""
+    found = next((text for part, text in _REFUSED.items() if part in reason), None)
+    called = reason.partition("() is called")[0] if reason.endswith("() is called") else None
+    if found is not None or called is None or called in _TRACED:
+        return found
+    return "Failed to trace builtin operator" if called in _BUILTINS else "Attempted to call function marked as skipped"
+
+
+def _unsupported(fn: Any, sentence: str, reason: str, at: Any) -> Exception:
     import linecache
 
-    error = Unsupported(f"{reason[:1].upper()}{reason[1:]}, in {_title(fn)}")
+    error = Unsupported(f"{sentence[:1].upper()}{sentence[1:]}\n  Explanation: {reason}, in {_title(fn)}")
     if at is not None:
         noted(error, f'Where: File "{at[0]}", line {at[1]}\n    {linecache.getline(*at).strip()}')
     return noted(
@@ -441,7 +467,3 @@ def _unsupported(fn: Any, reason: str, at: Any) -> Exception:
         "Why: with fullgraph=True the whole function must be one program.",
         "What to do: compute with tensors (torch.where in place of an if), or leave out fullgraph=True.",
     )
-
-
-def _fail_on_limit(fn: Any) -> Exception:
-    return FailOnRecompileLimitHit(f"recompile_limit reached with fullgraph=True: {_title(fn)}")

@@ -5,17 +5,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import contextmanager
+from sys import _getframe as getframe
+from traceback import FrameSummary
 from typing import Any
 
 from wengert._dynamo.exc import InvalidBackend
 
-from .._base.tracing import TRACER
+from .._base.errors import user_frame
+from .._base.tracing import COMPILING, TRACER
+from .._compat._compilers import backends, invalid
 from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
+from .captured import Capture
 from .dispatch import Compiled, Program, _title, compiled_functions, stance
 
 _TIERS = {"inductor": "c", "c": "c", "numpy": None}
-_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", None)
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune", None)
 _STANCES = (
     "default",
     "force_eager",
@@ -27,15 +32,14 @@ _STANCES = (
 
 
 def tier_of(backend: Any) -> Any:
-    """What runs the programs of a backend: ``None`` for NumPy, a tier's name, a callable, ``...`` for eager."""
+    """What runs the programs of a backend: ``None`` for NumPy, a tier's name, a callable, ``...`` for the function."""
+    backend = backends.get(backend, backend) if isinstance(backend, str) else backend
     if callable(backend):
         return backend
-    if backend in ("eager", "aot_eager"):
+    if backend in ("eager", "aot_eager", "aot_eager_decomp_partition", "eager_noexcept", "aot_ts", "ts"):
         return ...
     if backend not in _TIERS:
-        raise InvalidBackend(
-            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
-        )
+        raise InvalidBackend(invalid(backend))
     return _TIERS[backend]
 
 
@@ -46,7 +50,7 @@ def make_compiled(
     if not callable(fn):
         raise AssertionError(f"A callable function is expected, but {type(fn)} is provided.")
     if mode not in _MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(str(m) for m in _MODES[:-1])}")
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(map(str, _MODES[:-1]))}")
     tier = tier_of(backend)
     from wengert._dynamo.eval_frame import OptimizedModule
 
@@ -54,10 +58,9 @@ def make_compiled(
         return fn
     if isinstance(fn, Module):
         made = OptimizedModule(fn)
-        if tier is not ...:
-            made.__dict__["_compiled"] = Compiled(fn.__call__, tier, fullgraph, dynamic)
+        made.__dict__["_compiled"] = Compiled(fn.__call__, tier, fullgraph, dynamic)
         return made
-    if tier is ... or getattr(fn, "_torchdynamo_disable", False):
+    if getattr(fn, "_torchdynamo_disable", False):
         return fn
     return around(fn, Compiled(getattr(fn, "_torchdynamo_orig_callable", fn), tier, fullgraph, dynamic))
 
@@ -79,7 +82,7 @@ def around(fn: Any, compiled: Compiled) -> Any:
 def compile_module(module: Any, backend: Any = "inductor", fullgraph: bool = False, **options: Any) -> None:
     """``Module.compile``: calls of the module are compiled from now on, the module stays what it is."""
     tier = tier_of(backend)
-    if tier is ... or options.get("disable"):
+    if options.get("disable"):
         return
     module.__dict__["_compiled_call_impl"] = Compiled(module.forward, tier, fullgraph, options.get("dynamic"))
     if not seen:
@@ -95,7 +98,7 @@ def reset() -> None:
 def is_compiling() -> bool:
     """Whether a call is being recorded for a program."""
     tracer = TRACER.get()
-    return tracer is not None and not tracer.closed
+    return (tracer is not None and not tracer.closed) or COMPILING.get()
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
@@ -112,11 +115,20 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
     @functools.wraps(inner)
     def eager(*args: Any, **kwargs: Any) -> Any:
-        tracer = TRACER.get()
+        tracer, capture = TRACER.get(), Capture.running()
         if tracer is not None:
             tracer.stop(f"{_title(inner)} is disabled{f': {reason}' if reason else ''}")
-        with stanced("force_eager"):
+        if capture is not None:
+            capture.end(user_frame(getframe(1)), [])
+            capture.paused = True
+        before = TRACER.set(None), COMPILING.set(False)
+        try:
             return inner(*args, **kwargs)
+        finally:
+            TRACER.reset(before[0])
+            COMPILING.reset(before[1])
+            if capture is not None:
+                capture.paused = False
 
     eager._torchdynamo_disable = True
     return eager
@@ -172,6 +184,7 @@ def program(fn: Callable[..., Any], *args: Any, backend: Any = "numpy", **kwargs
         compiled = Compiled(fn.__call__ if isinstance(fn, Module) else fn, tier_of(backend), True)
     else:
         compiled = Compiled(compiled.fn, compiled.backend, True)
+    compiled.strict = True
     compiled(*args, **kwargs)
     found = [p for programs in compiled.programs.values() for p in programs]
     if not found:
@@ -179,51 +192,64 @@ def program(fn: Callable[..., Any], *args: Any, backend: Any = "numpy", **kwargs
     return found[-1]
 
 
-class ExplainOutput:
-    """What ``torch._dynamo.explain(fn)(*args)`` returns: how many programs and breaks a call has, and why."""
+class GraphCompileReason:
+    """Why a graph ends: ``reason`` and the lines, ``user_stack``."""
 
-    def __init__(self, compiled: Compiled) -> None:
-        programs = [p for found in compiled.programs.values() for p in found]
-        self.graphs = [p.tape for p in programs]
-        self.graph_count = len(programs)
-        self.break_reasons = list(compiled.breaks)
-        self.graph_break_count = len(compiled.breaks)
-        self.ops_per_graph = [[op.name for op in t.ops] for t in self.graphs]
+    def __init__(self, reason: str, at: Any) -> None:
+        self.reason, self.graph_break = reason, True
+        self.user_stack = [] if at is None else [FrameSummary(at[0], at[1], "")]
+
+
+class ExplainOutput:
+    """What ``torch._dynamo.explain(fn)(*args)`` returns: the graphs of a call, and why they end."""
+
+    def __init__(self, graphs: list[Any], compiled: Compiled) -> None:
+        self.graphs = graphs
+        self.graph_count = len(graphs)
+        self.graph_break_count = max(len(graphs) - 1, 0)
+        self.break_reasons = [GraphCompileReason(*b) for b in compiled.breaks][: self.graph_break_count]
+        self.ops_per_graph = [[n.target for n in gm.graph.nodes if n.op == "call_function"] for gm in graphs]
         self.op_count = sum(map(len, self.ops_per_graph))
-        self.out_guards = [said for p in programs for said in p.guards]
+        self.out_guards = [said for found in compiled.programs.values() for p in found for said in p.guards]
+        self.compile_times = None
 
     def __str__(self) -> str:
-        lines = [
-            f"Graph Count: {self.graph_count}",
-            f"Graph Break Count: {self.graph_break_count}",
-            f"Op Count: {self.op_count}",
-            "Break Reasons:",
-        ]
-        for k, (reason, at) in enumerate(self.break_reasons, 1):
-            lines.append(f"  Break Reason {k}:\n    Reason: {reason}")
-            if at is not None:
-                lines.append(f"    User Stack:\n      {at[0]}:{at[1]}")
+        lines = [f"Graph Count: {self.graph_count}", f"Graph Break Count: {self.graph_break_count}"]
+        lines += [f"Op Count: {self.op_count}", "Break Reasons:"]
+        for k, b in enumerate(self.break_reasons, 1):
+            lines += [f"  Break Reason {k}:", f"    Reason: {b.reason}", "    User Stack:"]
+            lines += [f"      {frame}" for frame in b.user_stack]
+        lines.append("Ops per Graph:")
         for k, ops in enumerate(self.ops_per_graph, 1):
-            lines.append(f"Ops per Graph:\n  Ops {k}:")
-            lines += [f"    {name}" for name in ops]
-        return "\n".join(lines)
+            lines += [f"  Ops {k}:", *[f"    {op}" for op in ops]]
+        lines.append("Out Guards:")
+        lines += [f"  Guard {k}:\n    {said}" for k, said in enumerate(self.out_guards, 1)]
+        return "\n".join(lines) + "\n"
 
     __repr__ = __str__
 
 
 def explain(fn: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
-    """``explain(fn)(*args)``: call the function once, and say what of it is a program."""
+    """``explain(fn)(*args)``: call the function once, and say what of it is a graph."""
 
     def inner(*args: Any, **kwargs: Any) -> ExplainOutput:
-        compiled = Compiled(fn.__call__ if isinstance(fn, Module) else fn, None, False)
+        graphs: list[Any] = []
+
+        def backend(gm: Any, example_inputs: Any) -> Any:
+            graphs.append(gm)
+            return gm.forward
+
+        compiled = Compiled(fn.__call__ if isinstance(fn, Module) else fn, backend, False)
         compiled(*args, **kwargs)
-        return ExplainOutput(compiled)
+        return ExplainOutput(graphs, compiled)
 
     return inner(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else inner
 
 
 def graph_break(msg: str = "") -> None:
     """End the program here, on purpose."""
-    tracer = TRACER.get()
+    capture, tracer = Capture.running(), TRACER.get()
     if tracer is not None:
-        tracer.stop(msg or "graph_break() is called")
+        tracer.stop(f"graph_break() is called{f': {msg}' if msg else ''}")
+    if capture is not None:
+        capture.end(user_frame(getframe(1)), [])

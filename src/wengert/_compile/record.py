@@ -66,19 +66,21 @@ class Recording:
     freed = False  # whether the graph behind the results was already used up
 
 
-def record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
-    """(the call's result, its recording or why there is none, where it broke)."""
+def record(
+    fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any = None
+) -> tuple[Any, Recording | str, Any]:
+    """(the call's result, its recording or why there is none, where it broke); it runs in the mode ``within``."""
     with recording:
         collecting = gc.isenabled()
         gc.disable()  # its callbacks would run in the program's frames, and end the recording
         try:
-            return _record(fn, args, kwargs)
+            return _record(fn, args, kwargs, within)
         finally:
             if collecting:
                 gc.enable()
 
 
-def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Recording | str, Any]:
+def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
     modes = _modes()
@@ -108,6 +110,8 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
                 finder.function(frame, was)
         elif event == "c_call" and KINDS[frame.f_code.co_filename] == "user":
             finder.called(frame, arg)
+        elif event == "return" and within is not None:
+            within.returned(frame, event, arg)
 
     def stopped() -> None:
         leave()  # nothing more at the second time
@@ -126,7 +130,11 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
         sys.setprofile(profile)
         failed = None
         try:
-            out = fn(*args, **kwargs)
+            if within is None:
+                out = fn(*args, **kwargs)
+            else:
+                with within:
+                    out = fn(*args, **kwargs)
         except Exception as error:
             sys.setprofile(outer)
             if tracer.closed or not INTERNAL[_raised_in(error)] or finder.changed() is not None:

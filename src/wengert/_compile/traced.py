@@ -42,6 +42,19 @@ from .tape import CHECK, DRAW, OPTIMIZER_STEP, ORDER, Constant, Input, Op, Ref, 
 TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
 
 
+_READERS = {"contains": "bool", **{name: name for name in ("bool", "tolist", "repr", "equal", "allclose")}}
+
+
+def _reader() -> str:
+    """What reads elements, if PyTorch has words for it."""
+    frame: Any = getframe(2)
+    while frame is not None and INTERNAL[frame.f_code.co_filename]:
+        if (name := frame.f_code.co_name.strip("_")) in _READERS:
+            return f" by {_READERS[name]}()"
+        frame = frame.f_back
+    return ""
+
+
 class Traced(Transformed):
     """An array and its number on a tape."""
 
@@ -59,7 +72,8 @@ class Traced(Transformed):
     @property
     def v(self) -> Any:
         """The array: it was asked for, so the trace ends (NOTE [ Breaks ])."""
-        self.tracer.stop("the elements of a tensor are read")
+        if not self.tracer.closed:
+            self.tracer.stop(f"the elements of a tensor are read{_reader()}")
         return self.array
 
     @property

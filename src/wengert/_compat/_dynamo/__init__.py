@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from wengert._compat import open_rows
 
 from . import eval_frame as eval_frame
@@ -12,4 +14,9 @@ __all__ = ["OptimizedModule", "config", "eval_frame", "exc"]
 
 open_rows(globals())
 
-from . import config as config  # noqa: E402  a row
+from . import compiled_autograd as compiled_autograd  # noqa: E402  rows
+from . import config as config  # noqa: E402
+from . import testing as testing  # noqa: E402
+from . import utils as utils  # noqa: E402
+
+import_module("wengert._inductor.config")  # as in PyTorch, `torch._inductor` is there from now on
