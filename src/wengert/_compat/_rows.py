@@ -301,13 +301,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
                  "What to do: compile the function again; the C is kept on disk."),
         classes("SymInt SymFloat SymBool", object, "A value unknown to a compiler: none is. For annotations."),
     ),
-    "compiler.config": (
-        "switches of ``torch._dynamo.config`` under PyTorch's public name.",
-        values(job_id=None, recompile_limit=8, accumulated_recompile_limit=256, dynamic_shapes=True, verbose=False),
-        values(fail_on_recompile_limit_hit=False, force_disable_caches=False, automatic_dynamic_shapes=True),
-        values(capture_scalar_outputs=False, assume_static_by_default=True, wrap_top_frame=False, log_file_name=None),
-        compilers.config,
-    ),
     "_dynamo": (
         "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset "
                     "set_stance substitute_in_graph"),
@@ -317,7 +310,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."),
         answers("run", lambda fn=None: fn, FUNCTION),
-        answers("disallow_in_graph forbid_in_graph nonstrict_trace", itself),
+        answers("disallow_in_graph forbid_in_graph", itself), answers("nonstrict_trace", lambda traceable_fn: traceable_fn),
         answers("disable_nested_graph_breaks dont_skip_tracing",
                 lambda fn=None: itself if fn is None else fn, FUNCTION),
         answers("allow_c_slot", lambda tp, **kwargs: tp, "The class."),
@@ -325,7 +318,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("skip_frame step_unsupported", lambda msg="": None, "Does nothing: there are no frames to skip."),
         answers("reset_recompile_user_contexts", none), answers("set_recursion_limit", lambda limit: None),
         answers("is_dynamo_disable_recursive", lambda method: getattr(method, "_torchdynamo_disable", None) and True),
-        answers("error_on_graph_break", lambda error_on_graph_break: compilers.Nothing()),
+        answers("error_on_graph_break", compilers.error_on_graph_break),
         answers("override_cudagraphs", lambda fwd=None, bwd=None: compilers.Nothing()),
         answers("patch_dynamo_config", lambda *args, **kwargs: _find("_dynamo.config:patch")(*args, **kwargs)),
         answers("register_backend", compilers.register_backend), answers("lookup_backend", compilers.lookup_backend),

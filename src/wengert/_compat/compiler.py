@@ -11,7 +11,6 @@ from wengert._base.tracing import COMPILING, TRACER
 from wengert._compat import open_rows
 from wengert._compat._compilers import backends, default_backend
 
-__path__: list[str] = []  # a row is below it
 __all__ = [
     "compile", "disable", "is_compiling", "is_dynamo_compiling", "list_backends", "program", "reset", "set_stance",
 ]  # fmt: skip
@@ -95,7 +94,7 @@ def compile_module(module: Any, *args: Any, **kwargs: Any) -> None:
     public.compile_module(module, *args, **kwargs)
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None, wrapping: bool = True) -> Any:
     """The function, never compiled: neither alone nor as a part of a compiled function; without ``fn``, a decorator.
 
     >>> import wengert as torch
@@ -161,7 +160,7 @@ def set_stance(stance: str = "default", **kwargs: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "config":
-        return import_module("wengert.compiler.config")
+        return import_module("wengert._dynamo.config")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -410,8 +410,7 @@ def _file(fn: Any) -> str:
 
 def _config(name: str, usual: Any) -> Any:
     """A switch of ``torch._dynamo.config``."""
-    found = [getattr(sys.modules.get(m), name, usual) for m in ("wengert._dynamo.config", "wengert.compiler.config")]
-    return next((x for x in found if x != usual), usual)
+    return getattr(sys.modules.get("wengert._dynamo.config"), name, usual)
 
 
 def _limit() -> int:
