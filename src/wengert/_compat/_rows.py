@@ -310,7 +310,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."),
         answers("run", lambda fn=None: fn, FUNCTION),
-        answers("disallow_in_graph forbid_in_graph", itself), answers("nonstrict_trace", lambda traceable_fn: traceable_fn),
+        answers("disallow_in_graph forbid_in_graph", itself),
+        answers("nonstrict_trace", lambda traceable_fn: traceable_fn),
         answers("disable_nested_graph_breaks dont_skip_tracing",
                 lambda fn=None: itself if fn is None else fn, FUNCTION),
         answers("allow_c_slot", lambda tp, **kwargs: tp, "The class."),
@@ -320,7 +321,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("is_dynamo_disable_recursive", lambda method: getattr(method, "_torchdynamo_disable", None) and True),
         answers("error_on_graph_break", compilers.error_on_graph_break),
         answers("override_cudagraphs", lambda fwd=None, bwd=None: compilers.Nothing()),
-        answers("patch_dynamo_config", lambda *args, **kwargs: _find("_dynamo.config:patch")(*args, **kwargs)),
+        answers("patch_dynamo_config", lambda *args, **kwargs: _find("_dynamo.config:patch")(*args, **kwargs)),  # noqa: PLW0108
         answers("register_backend", compilers.register_backend), answers("lookup_backend", compilers.lookup_backend),
         answers("mark_dynamic", compilers.mark_dynamic),
         answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
