@@ -155,3 +155,46 @@ def test_levels() -> None:
     escaped: list[T.Tensor] = []
     grad(lambda x: (escaped.append(x.sin()), escaped[-1])[1])(T.tensor(1.0))
     assert _functorch.dlevel(escaped[0]) == -1
+
+
+X = T.arange(12.0).view(3, 4)
+TABLE = T.arange(12.0).view(4, 3)
+ROWS = T.tensor([[0, 1, 2], [3, 3, 1]])
+SYMMETRIC = T.tensor([[4.0, 1.0], [1.0, 3.0]]).expand(2, 2, 2)
+LOOPED: dict[str, tuple[Callable[..., Any], tuple[T.Tensor, ...]]] = {
+    "masked_scatter": (lambda a, m, s: a.masked_scatter(m, s), (X, X > 4, X * 2)),
+    "embedding_bag": (lambda i: T.nn.functional.embedding_bag(i, TABLE, T.tensor([0, 2])), (ROWS,)),
+    "embedding_bag of tables": (
+        lambda i, w: T.nn.functional.embedding_bag(i, w, T.tensor([0, 2]), mode="max"),
+        (ROWS, T.stack([TABLE, -TABLE])),
+    ),
+    "histogram": (lambda a: tuple(T.histogram(a, 4, range=(0.0, 12.0))), (X,)),
+    "linspace": (lambda a, b: T.linspace(a, b, 5), (T.zeros(3), T.arange(3.0))),
+    "logspace": (lambda a: T.logspace(a, 2, 4), (T.zeros(3),)),
+    "argwhere": (T.argwhere, (T.eye(3),)),
+    "ldl_factor": (lambda a: tuple(T.linalg.ldl_factor(a)), (SYMMETRIC,)),
+    "repeat_interleave": (lambda a, r: a.repeat_interleave(r, output_size=6), (X, T.tensor([[1, 1, 2, 2]] * 3))),
+}
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_operators_that_vmap_runs_for_each_example(name: str) -> None:
+    function, args = LOOPED[name]
+    results = vmap(function)(*args)
+    each = [function(*one) for one in zip(*args, strict=True)]
+    if isinstance(results, T.Tensor):
+        results, each = (results,), [(r,) for r in each]
+    for result, parts in zip(results, zip(*each, strict=True), strict=True):
+        T.testing.assert_close(result, T.stack(parts))
+    twice = vmap(vmap(function))(*(a.expand(2, *a.shape) for a in args))
+    first = twice[0] if isinstance(twice, tuple) else twice
+    T.testing.assert_close(first, results[0].expand(2, *results[0].shape))
+
+
+def test_what_runs_for_each_example_is_differentiated() -> None:
+    table = TABLE.clone().requires_grad_()
+    bags = vmap(lambda i: T.nn.functional.embedding_bag(i, table, T.tensor([0, 2])))(ROWS)
+    bags.sum().backward()
+    assert table.grad[:, 0].tolist() == [0.5, 1.5, 1, 1]
+    with pytest.raises(RuntimeError, match=r"vmap over torch\.allclose isn't supported yet"):
+        vmap(lambda a: T.allclose(a, a))(X)

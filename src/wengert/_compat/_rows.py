@@ -26,7 +26,7 @@ from wengert._base.modes import in_transform
 
 from . import _compilers as compilers
 from . import _devices as devices
-from . import _logs as logs
+from . import _imports as imports
 from . import _switches as switches
 
 Part = Callable[[str], dict[str, Any]]  # module name -> names
@@ -530,7 +530,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_functorch.vmap": ("", aliases("func", "vmap"), aliases("_functorch._older", "restore_vmap")),
     "_utils_internal": (
         "what PyTorch's own tests import.",
-        answers("deprecated", logs.deprecated), answers("get_file_path_2", os.path.join, "The path of these parts.")),
+        answers("deprecated", imports.deprecated), answers("get_file_path_2", os.path.join, "The path of these parts.")),
     "utils._import_utils": ("", answers("import_dill dill_available", none)),
     "utils._traceback": (
         "tracebacks of PyTorch's compiler.", classes("CapturedTraceback"),
@@ -556,7 +556,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("testing._internal.common_methods_invocations", "NO_ARGS=NO_ARGS OpInfo SampleInput")),
     "_inductor.utils": (
         "", answers("fresh_cache fresh_inductor_cache", lambda *args, **kwargs: nullcontext(), "A context.")),
-    "_logging": ("the logs of PyTorch's parts, by their names.", answers("set_logs", logs.set_logs)),
     "profiler.itt": (
         "marks for Intel's profiler, which is not there.", answers("is_available", no),
         refusals("mark range range_pop range_push", RuntimeError,
@@ -565,7 +564,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
     "_utils": (
         "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
-        answers("try_import", logs.try_import), lambda module: _find("_saving.rebuilding:NAMES"),
+        answers("try_import", imports.try_import), lambda module: _find("_saving.rebuilding:NAMES"),
         lambda module: _find("_compat._flat_tensors:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.registry import TRANSFORMED, Operator
+from .._base.registry import TENSORS, TRANSFORMED, Operator
 from .._tape.tensor import Tensor, wrap
 from .transforms import Batched, call, level_of
 
@@ -130,7 +130,7 @@ def loop(info: Operator, inner: list[Any], mine: list[bool], p: tuple[Any, ...])
 
 
 def for_each_example(fn: Any, *args: Any) -> Any:
-    """What a function of arrays alone gives for each example of the innermost vmap, as PyTorch's fallback does.
+    """What a function of tensors gives for each example of the innermost vmap, as PyTorch's fallback does.
 
     ``None`` where no argument is of a vmap, or another transform is inside of it.
     """
@@ -139,13 +139,18 @@ def for_each_example(fn: Any, *args: Any) -> Any:
     inner = [t._payload for t, m in zip(args, mine, strict=True) if m]
     if not top or type(inner[0]) is not Batched:
         return None
+    values = [
+        t if not m else t._payload.v if isinstance(t._payload.v, Tensor) else wrap(t._payload.v)
+        for t, m in zip(args, mine, strict=True)
+    ]
     results = [
-        fn(*[wrap(TRANSFORMED.select(t._payload.v, 0, i)) if m else t for t, m in zip(args, mine, strict=True)])
+        fn(*[TENSORS.select(v, 0, i) if m else v for v, m in zip(values, mine, strict=True)])
         for i in range(inner[0].v.shape[0])
     ]
 
     def stacked(parts: Any) -> Any:
-        return wrap(Batched(TRANSFORMED.stack([t._payload for t in parts], 0), inner[0].tag))
+        whole = TENSORS.stack(list(parts), 0)
+        return wrap(Batched(whole._payload if whole._node is None else whole, inner[0].tag))
 
     if isinstance(results[0], Tensor):
         return stacked(results)

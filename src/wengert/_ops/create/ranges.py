@@ -14,6 +14,7 @@ from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
+from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
@@ -191,6 +192,10 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        each = for_each_example(lambda a, b: linspace(a, b, steps, **kwargs), start, end)
+        if each is not None:
+            return each  # type: ignore[no-any-return]
     asked = options_of("linspace", kwargs)
     if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
@@ -211,6 +216,10 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        each = for_each_example(lambda a, b: logspace(a, b, steps, base, **kwargs), start, end)
+        if each is not None:
+            return each  # type: ignore[no-any-return]
     asked = options_of("logspace", kwargs)
     start, end, steps = _space_arguments("logspace", start, end, steps)
     np_dtype = _space_dtype("logspace", start, end, asked, steps).np

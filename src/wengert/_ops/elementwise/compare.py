@@ -356,6 +356,11 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     close = isclose(input, other, rtol, atol, equal_nan)._payload
     if on_meta(close):
         raise no_item()
+    if of_transform(close):
+        raise RuntimeError(
+            "vmap over torch.allclose isn't supported yet. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
     return bool(close.all())
 
 

@@ -70,6 +70,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     tensor([1., 0., 2.])
     """
     payload(input, "masked_scatter")
+    if (each := for_each_example(masked_scatter, input, mask, source)) is not None:
+        return each  # type: ignore[no-any-return]
     kind = dtype_name(logical_dtype(expect_tensor("masked_scatter", "mask", 2, mask)))
     mask = bool_mask(
         mask, "masked_scatter_", f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}"
@@ -142,6 +144,8 @@ def argwhere(input: Tensor) -> Tensor:
     tensor([[0, 1],
             [1, 0]])
     """
+    if (each := for_each_example(argwhere, input)) is not None:
+        return each  # type: ignore[no-any-return]
     return nonzero(input)
 
 

@@ -13,6 +13,7 @@ from ..._base.registry import TENSORS, on_host, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
+from ..._payloads.transforms import Transformed
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -120,10 +121,13 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
 
 def _refuse_singular(name: str, info: Tensor) -> None:
-    bad = np.asarray(info.detach()._payload) != 0
+    values = info.detach()._payload
+    while isinstance(values, Transformed):
+        values = values.v
+    bad = np.asarray(values) != 0
     if bad.any():
         where = "" if not bad.ndim else f"(Batch element {int(np.argmax(bad.reshape(-1)))}): "
-        place = int(np.asarray(info._payload).reshape(-1)[int(np.argmax(bad.reshape(-1)))])
+        place = int(np.asarray(values).reshape(-1)[int(np.argmax(bad.reshape(-1)))])
         raise LinAlgError(f"{name}: {where}The diagonal element {place} of D is zero: the matrix is singular.")
 
 

@@ -15,6 +15,8 @@ from ..._arrays.segments import bag_of
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
+from ..._payloads.batching import for_each_example
+from ..._payloads.transforms import Batched
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
@@ -192,6 +194,12 @@ def embedding_bag(
             [2., 3.]])
     """
     payload(weight, "embedding_bag")
+    if isinstance(input, Tensor) and isinstance(input._payload, Batched):
+        one = lambda i, w, o, p: embedding_bag(
+            i, w, o, max_norm, norm_type, scale_grad_by_freq, mode, sparse, p, include_last_offset, padding_idx
+        )
+        if (each := for_each_example(one, input, weight, offsets, per_sample_weights)) is not None:
+            return each  # type: ignore[no-any-return]
     if logical_dtype(weight).kind == "i" and logical_dtype(input).kind in "fV":
         warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "

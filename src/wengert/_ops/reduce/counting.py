@@ -16,6 +16,7 @@ from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
+from ..._payloads.batching import for_each_example
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
@@ -171,6 +172,9 @@ def histogram(
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
+    one = lambda x, b, w: histogram(x, b, range=range, weight=w, density=density)
+    if (each := for_each_example(one, input, bins, weight)) is not None:
+        return each
     points = _points(input, "histogram", True, bins, range)
     hist, (edges,) = _histogram("histogram", points, [bins], [range], weight, density)
     result = HistogramResult((wrap(hist), wrap(edges)))

@@ -22,7 +22,9 @@ from ..._kinds.fronts import in_usual_call
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
 from ..._kinds.slow_path import require
+from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta
+from ..._payloads.transforms import Batched
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -489,6 +491,10 @@ def repeat_interleave(
     tensor([1, 2, 2, 2])
     """
     payload(input, "repeat_interleave")
+    if output_size is not None and isinstance(repeats, Tensor) and isinstance(repeats._payload, Batched):
+        one = lambda x, r: repeat_interleave(x, r, dim, output_size=output_size)
+        if (each := for_each_example(one, input, repeats)) is not None:
+            return each  # type: ignore[no-any-return]
     if repeats is None:
         return wrap(_counted(_counts(input), None, output_size))
     if dim is None:

@@ -1,9 +1,8 @@
-"""Logs and imports: what PyTorch's private modules ``_logging``, ``_utils`` and ``_utils_internal`` do."""
+"""Imports and deprecations: what PyTorch's private modules ``_utils`` and ``_utils_internal`` do."""
 
 from __future__ import annotations
 
 import importlib
-import logging
 import sys
 import warnings
 from collections.abc import Callable
@@ -11,26 +10,6 @@ from functools import wraps
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
-
-_KNOWN = {"all": "torch", "autograd": "torch.autograd", "distributed": "torch.distributed"}
-_set: list[logging.Logger] = []
-
-
-def set_logs(**levels: Any) -> None:
-    """Set the level of logs by name, ``autograd=logging.DEBUG``; those of the last call are as before it.
-
-    >>> import logging
-    >>> import wengert as torch
-    >>> torch._logging.set_logs(autograd=logging.DEBUG)
-    >>> logging.getLogger("torch.autograd").level == logging.DEBUG
-    True
-    >>> torch._logging.set_logs()
-    """
-    for log in _set:
-        log.setLevel(logging.NOTSET)
-    _set[:] = [logging.getLogger(_KNOWN.get(name, f"torch.{name}")) for name in levels]
-    for log, level in zip(_set, levels.values(), strict=True):
-        log.setLevel(logging.DEBUG if level is True else logging.WARNING if level in (None, False) else level)
 
 
 def try_import(module_name: str) -> ModuleType | None:
