@@ -34,7 +34,7 @@ import wengert as torch
 
 from ._base.errors import noted, warn
 from ._base.modes import is_grad_enabled
-from ._tape.refusal import Refusal, refusing
+from ._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
 from ._tape.tensor import Tensor, current_fn
 from .autograd.function import Function
 from .utils._aten import OpOverload
@@ -252,7 +252,7 @@ class CustomOpDef:
         if t.requires_grad:
             written = [t._base] if t._base is not None and any(t is x for x in inputs) else []
             for x in (t, *written):
-                x.register_hook(lambda g: _warn_of_fallback(self._qualname))
+                x.register_hook(lambda g: warn_of_fallback(self._qualname))
             return t
         if any(t is x for x in inputs):  # its history may be a view's
             return t
@@ -402,31 +402,7 @@ def _default(text: str) -> Any:
         return text
 
 
-# ---- operators without a derivative
-fallback_mode = "warn"  # or "nothing"
-
-
-def _warn_of_fallback(name: str) -> None:
-    warn(
-        f"{name}: an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through "
-        "it. This may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a future "
-        "version of PyTorch. If your operator is differentiable, please ensure you have registered an autograd kernel "
-        "to the correct Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). If your "
-        "operator is not differentiable, or to squash this warning and use the previous behavior, please register "
-        "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
-    )
-
-
-class WarnNotImplemented(Refusal):
-    """The node of a result that nothing recorded: its backward warns and gives no gradient."""
-
-    __slots__ = ()
-    __module__ = "builtins"
-
-    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        """Warn, and pass nothing on."""
-        _warn_of_fallback(str(self.message))
-        return tuple(x for m in self.fx if m is not None for x in (m, None))
+fallback_mode = "warn"  # or "nothing": what backward does with results of operators without a derivative
 
 
 # ---- operators by their schemas

@@ -530,7 +530,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_functorch.vmap": ("", aliases("func", "vmap"), aliases("_functorch._older", "restore_vmap")),
     "_utils_internal": (
         "what PyTorch's own tests import.",
-        answers("deprecated", imports.deprecated), answers("get_file_path_2", os.path.join, "The path of these parts.")),
+        answers("deprecated", imports.deprecated),
+        answers("get_file_path_2", os.path.join, "The path of these parts.")),
     "utils._import_utils": ("", answers("import_dill dill_available", none)),
     "utils._traceback": (
         "tracebacks of PyTorch's compiler.", classes("CapturedTraceback"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import errors as lines
+from .._base.errors import warn
 from .node import Node, new_port, tick
 from .tensor import alias_payload, wrap
 
@@ -37,6 +38,30 @@ class Refusal(Node):
 
 Error = type("Error", (Refusal,), {"__slots__": (), "__module__": "builtins"})
 UndefinedGradBackward = type("UndefinedGradBackward", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+
+
+def warn_of_fallback(name: str) -> None:
+    """PyTorch's warning of a backward pass through an operator that was registered without a derivative."""
+    warn(
+        f"{name}: an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through "
+        "it. This may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a future "
+        "version of PyTorch. If your operator is differentiable, please ensure you have registered an autograd kernel "
+        "to the correct Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). If your "
+        "operator is not differentiable, or to squash this warning and use the previous behavior, please register "
+        "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
+    )
+
+
+class WarnNotImplemented(Refusal):
+    """The node of a result that nothing recorded: its backward warns and gives no gradient."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        """Warn, and pass nothing on."""
+        warn_of_fallback(str(self.message))
+        return tuple(x for m in self.fx if m is not None for x in (m, None))
 
 
 def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:

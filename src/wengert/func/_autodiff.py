@@ -179,9 +179,8 @@ class _Chosen:
         """
         aliases: list[tuple[Tensor, Tensor]] = []
         own = lambda x: _alias(x, aliases)
-        given = [a if i in self.positions else tree_map(own, a) for i, a in enumerate(self.args)]
-        for i, value in zip(self.positions, values, strict=True):
-            given[i] = value
+        chosen = dict(zip(self.positions, values, strict=True))
+        given = [chosen[i] if i in chosen else tree_map(own, a) for i, a in enumerate(self.args)]
         result = self.func(*given, **{name: tree_map(own, a) for name, a in self.kwargs.items()})
         for x, t in aliases:
             if t._payload is not x._payload and of_transform(t._payload):
@@ -194,8 +193,7 @@ class _Chosen:
             if isinstance(p, Batched):  # one value for each example does not fit
                 raise RuntimeError(CAPTURED)
             p = p.v
-        new = tensor(p)
-        arrays = new._payload, x._payload
+        arrays = (new := tensor(p))._payload, x._payload
         if not all(isinstance(a, np.ndarray) for a in arrays) or not np.may_share_memory(*arrays):
             x.copy_(new)
 

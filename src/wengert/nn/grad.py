@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._base.registry import TENSORS
 from .._tape.tensor import Tensor
 
 __all__: list[str] = []
@@ -28,17 +29,13 @@ def _gradient(dims: int, of_input: bool) -> Callable[..., Tensor]:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:
-        from ..utils._aten_bodies import convolution_backward  # it imports operators
+        from .._ops.nn.conv import per_dim
 
-        x, w = (grad_output.new_empty(1).expand(first), second) if of_input else (first, second)
-        if not of_input:
-            w = grad_output.new_empty(1).expand(second)
-        mask = (of_input, not of_input, False)
-        found = convolution_backward(
-            grad_output, x, w, None, stride, padding, dilation, False, (0,) * dims, groups, mask
-        )[not of_input]
-        assert found is not None
-        return found
+        given = {"stride": stride, "padding": padding, "dilation": dilation}
+        geometry = [per_dim(name, value, dims) for name, value in given.items()]
+        if of_input:
+            return TENSORS.conv_input(grad_output, second, tuple(first[2:]), *geometry, groups)  # type: ignore[no-any-return]
+        return TENSORS.conv_weight(first, grad_output, tuple(second[2:]), *geometry, groups)  # type: ignore[no-any-return]
 
     name = "input" if of_input else "weight"
     function.__name__ = function.__qualname__ = f"conv{dims}d_{name}"
