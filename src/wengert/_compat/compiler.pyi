@@ -6,13 +6,8 @@ from importlib import import_module
 from typing import Any
 from wengert._base.tracing import COMPILING, TRACER
 from wengert._compat import open_rows
-<<<<<<< HEAD
-__path__: list[str]
-def compile(model: Callable[..., Any] | None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: Any='inductor', mode: str | None=None, options: dict[str, Any] | None=None, disable: bool=False, **kwargs: Any) -> Any:
-=======
 from wengert._compat._compilers import backends, default_backend
 def compile(model: Callable[..., Any] | None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: Any=None, mode: str | None=None, options: dict[str, Any] | None=None, disable: bool=False, **kwargs: Any) -> Any:
->>>>>>> 059ce4b (torch.compiler's names and arguments are compared with PyTorch's; the page and the changelog say what backends get)
     ...
 def program(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ...

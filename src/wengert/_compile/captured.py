@@ -31,8 +31,8 @@ from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from .counts import counters
 from .guards import Guards
+from .reads import READERS
 from .running import MISSED
-from .traced import _READERS
 
 _BREAKS = frozenset(("__bool__", "item", "tolist", "numpy", "__float__", "__int__", "__index__", "backward"))
 _OPERATORS = {
@@ -114,7 +114,7 @@ class Capture(TorchFunctionMode):
             tracer = TRACER.get()
             if tracer is not None and not tracer.closed:
                 profile = None
-                by = _READERS.get(name.strip("_"))
+                by = READERS.get(name.strip("_"))
                 tracer.stop(f"the elements of a tensor are read{f' by {by}()' if by else ''}")
             self.end(user, [a for a in args if id(a) in self.nodes])
             sys.setprofile(profile)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import dis
 import types
 import weakref
+from sys import _getframe as getframe
 from typing import Any
+
+from .._base.errors import INTERNAL
 
 _COMPUTING = frozenset(
     (
@@ -105,3 +108,16 @@ def reads(code: types.CodeType) -> Reads:
     if found is None:
         found = _known[code] = Reads(code)
     return found
+
+
+READERS = {"contains": "bool", **{name: name for name in ("bool", "tolist", "repr", "equal", "allclose")}}
+
+
+def reader() -> str:
+    """What reads elements, if PyTorch has words for it."""
+    frame: Any = getframe(2)
+    while frame is not None and INTERNAL[frame.f_code.co_filename]:
+        if (name := frame.f_code.co_name.strip("_")) in READERS:
+            return f" by {READERS[name]}()"
+        frame = frame.f_back
+    return ""

@@ -38,22 +38,10 @@ from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
 from ..optim._elementwise import number
 from .lowering import PLAIN, lowered, run_core
+from .reads import reader
 from .tape import CHECK, DRAW, OPTIMIZER_STEP, ORDER, Constant, Input, Op, Ref, Tape
 
 TRACED_DEPTH = DEEPEST + 3  # a depth that no transform and no Meta has
-
-
-_READERS = {"contains": "bool", **{name: name for name in ("bool", "tolist", "repr", "equal", "allclose")}}
-
-
-def _reader() -> str:
-    """What reads elements, if PyTorch has words for it."""
-    frame: Any = getframe(2)
-    while frame is not None and INTERNAL[frame.f_code.co_filename]:
-        if (name := frame.f_code.co_name.strip("_")) in _READERS:
-            return f" by {_READERS[name]}()"
-        frame = frame.f_back
-    return ""
 
 
 class Traced(Transformed):
@@ -74,7 +62,7 @@ class Traced(Transformed):
     def v(self) -> Any:
         """The array: it was asked for, so the trace ends (NOTE [ Breaks ])."""
         if not self.tracer.closed:
-            self.tracer.stop(f"the elements of a tensor are read{_reader()}")
+            self.tracer.stop(f"the elements of a tensor are read{reader()}")
         return self.array
 
     @property
