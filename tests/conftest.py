@@ -43,7 +43,7 @@ def _fixed_randomness() -> None:
 def _bfloat16_is_forgotten() -> Iterator[None]:
     """Operators leave the hot path as soon as there is a bfloat16 array; the next test begins without."""
     yield
-    module = sys.modules.get("wengert._payloads.bfloat16")
+    module = sys.modules.get("wengert._kinds.bfloat16")
     if module is not None:
         module.detach()
 

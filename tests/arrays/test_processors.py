@@ -19,7 +19,7 @@ import pytest
 
 import wengert as wg
 from wengert._arrays import blas
-from wengert._arrays.random.generator import libm
+from wengert._arrays.random.libm import libm
 
 F = wg.nn.functional
 UMATH: Any = np._core._multiarray_umath  # type: ignore[attr-defined]

@@ -24,15 +24,8 @@ from wengert._arrays import random as samplers
 from wengert._arrays.random import integers
 from wengert._arrays.random import topk_order as _topk_order
 from wengert._arrays.random.box_muller import box_muller_float32
-from wengert._arrays.random.generator import (
-    DEFAULT_SEED,
-    STATE_BYTES,
-    Generator,
-    default_generator,
-    fused_multiply_add,
-    libm,
-    rounded_to_float32,
-)
+from wengert._arrays.random.generator import DEFAULT_SEED, STATE_BYTES, Generator, default_generator
+from wengert._arrays.random.libm import fused_multiply_add, libm, rounded_to_float32
 from wengert._arrays.random.twister import BLOCK_WORDS, Twister
 
 F2, F4, F8 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)

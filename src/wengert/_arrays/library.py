@@ -227,7 +227,7 @@ def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
 
 _tables: list[_NumbersByDtype] = []
 # New dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as. A dict of a class of its own
-# is always known to the garbage collector, which _payloads.bfloat16 asks for the containers of a dtype.
+# is always known to the garbage collector, which _kinds.bfloat16 asks for the containers of a dtype.
 _alike: OrderedDict[Any, Any] = OrderedDict()
 
 

@@ -36,7 +36,7 @@ from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
 from .._tape.replaced import _replace_views
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
-from ..optim._elementwise import number
+from .calls import InOrder, Step
 from .lowering import PLAIN, lowered, run_core
 from .reads import reader
 from .tape import CHECK, DRAW, OPTIMIZER_STEP, ORDER, Constant, Input, Op, Ref, Tape
@@ -540,46 +540,6 @@ def _fresh(arrays: list[Any], out: Any) -> bool:
     given = {id(_owner(a)) for a in arrays if isinstance(a, np.ndarray)}
     made = [id(_owner(a)) for a in outs if isinstance(a, np.ndarray)]
     return not given.intersection(made) and len(set(made)) == len(made)
-
-
-class InOrder:
-    """A copy in the order of dims in memory that another array has."""
-
-    __name__ = "in_order"
-
-    def __init__(self, like: Any) -> None:
-        self.order = sorted(range(like.ndim), key=lambda d: -like.strides[d])
-        self.back = [self.order.index(d) for d in range(like.ndim)]
-
-    def __call__(self, a: Any) -> Any:
-        return np.ascontiguousarray(a.transpose(self.order)).transpose(self.back)
-
-
-class Step:
-    """One parameter's step of an optimizer, by a gradient's array, with the state and the numbers of that moment."""
-
-    __name__ = "step"
-
-    def __init__(self, optimizer: Any, group: dict[str, Any], index: int) -> None:
-        self.optimizer = optimizer
-        self.group = group
-        self.index = index
-
-    @property
-    def param(self) -> Any:
-        """The parameter."""
-        return self.group["params"][self.index]
-
-    def __call__(self, g: Any) -> None:
-        optimizer, group, p = self.optimizer, self.group, self.param
-        state = optimizer._state_of(group, p)
-        decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
-        kernel, names, constants = optimizer._rule(group, state, number)
-        tensors = [state[n] for n in names]
-        optimizer._step_in_place(p._payload, g, tensors, kernel, constants, decay, group.get("maximize", False))
-
-    def __repr__(self) -> str:
-        return f"{type(self.optimizer).__name__}.step"
 
 
 def _owner(a: Any) -> Any:

@@ -16,6 +16,7 @@ from .._base.dtypes import bfloat16_listeners
 from .._base.late_names import import_all, import_one
 from .._base.registry import expect, table_of
 from .._base.silence import silence
+from .._tape.node import name_saved_values
 from .._tensor_api.publish import settle
 from .index_of_names import INDEX
 
@@ -79,6 +80,14 @@ def _import(modules: Iterable[str]) -> None:
         watch()
 
 
+@name_saved_values.set
+def _name_saved_values() -> None:
+    """Import the names only when a node is looked at."""
+    from .._tape.saved_names import name_all
+
+    name_all()
+
+
 def _expect_names() -> None:
     """Say where the names of the index are."""
     spaces = {"lib": late_functions} | {space: table_of(space) for space in SPACES}
@@ -94,6 +103,6 @@ def _expect_names() -> None:
 
 
 _expect_names()
-bfloat16_listeners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))
+bfloat16_listeners.append(lambda np_dtype: import_module("wengert._kinds.bfloat16").attach(np_dtype))
 for _silent in ("_arrays", "_ops", "_tape.passes"):  # not modules that call a program's functions
     silence(sys.modules[f"{_PACKAGE}.{_silent}"])

@@ -103,7 +103,7 @@ def _new_file(target: str, old: os.stat_result | None) -> tuple[Any, str]:
     for end in ends:
         temporary = f"{start}{end}.part"
         try:
-            file = open(temporary, "xb", opener=opener)
+            file = open(temporary, "xb", opener=opener)  # noqa: SIM115  it is closed when the file is whole
         except FileExistsError:
             continue
         except PermissionError:

@@ -28,6 +28,7 @@ from typing import Any
 from numpy import ndarray
 
 from .._base.forks import new_lock
+from .._base.hooks import hook
 from .._base.modes import Marks
 
 ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
@@ -178,6 +179,11 @@ class HookDict(dict[int, Any]):
 unnamed = {"self", "other", "result", "input", "exponent", "self_sym_sizes"}
 
 
+@hook
+def name_saved_values() -> None:
+    """Give nodes the attributes ``_saved_NAME`` of ``unnamed``."""
+
+
 class Node:
     """A step of the tape: the operation that made a tensor, and its vjp."""
 
@@ -219,9 +225,7 @@ class Node:
     def looked_at(self) -> Node:
         """The node to show to the user, under the right name if PyTorch has several names for its operator."""
         if unnamed:
-            from .saved_names import name_all
-
-            name_all()
+            name_saved_values.run()
         return self
 
     def name(self) -> str:

@@ -31,7 +31,8 @@ from .common import (
     shaped,
     torch_name,
 )
-from .generator import FEW_NUMBERS, Generator, box_muller_float64, fused_multiply_add, libm, rounded_to_float32
+from .generator import Generator, box_muller_float64
+from .libm import FEW_NUMBERS, fused_multiply_add, libm, rounded_to_float32
 
 
 def uniform(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.random.generator import fused_multiply_add
+from ..._arrays.random.libm import fused_multiply_add
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS, type_name
 from ..._base.dtypes import dtype as Dtype

@@ -32,9 +32,9 @@ from .._base.forks import reopened
 from .._base.heap import is_frozen
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
-from .._kinds.templates import first_call_of, variant
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor, wrap
+from .templates import first_call_of, variant
 
 _WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
 _FLOATING = frozenset((np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("c8"), np.dtype("c16")))
