@@ -30,11 +30,12 @@ class Span(NamedTuple):
 
 def span(code: types.CodeType, lasti: int) -> Span:
     """The part of the program that an instruction was compiled from."""
-    first, last, column, end = code.co_firstlineno, None, 0, None
+    at: tuple[int | None, ...] = (code.co_firstlineno, None, 0, None)
     for place in itertools.islice(code.co_positions(), lasti // 2 + 1):
         if place[0] is not None:
-            first, last, column, end = place
-    return Span(first, last or first, column or 0, -1 if end is None else end)
+            at = place
+    first, last, column, end = at
+    return Span(first or 0, last or first or 0, column or 0, -1 if end is None else end)
 
 
 def text_of(code: types.CodeType, lasti: int) -> str:

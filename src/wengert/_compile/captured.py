@@ -85,8 +85,8 @@ class Capture(TorchFunctionMode):
             for k, m in value._modules.items():
                 self._source(m, f"{name}_modules_{k}")
         elif isinstance(value, (list, tuple)):
-            for k, x in enumerate(value):
-                self._source(x, f"{name}_{k}")
+            for index, x in enumerate(value):
+                self._source(x, f"{name}_{index}")
         elif isinstance(value, dict):
             for key, x in value.items():
                 self._source(x, f"{name}_{key}")
@@ -104,7 +104,7 @@ class Capture(TorchFunctionMode):
             return func(*args, **kwargs)
         profile = sys.getprofile()
         sys.setprofile(None)  # what is done here is no part of the call
-        frame = getframe(1)
+        frame: Any = getframe(1)
         while frame.f_code.co_filename == __file__:
             frame = frame.f_back
         user = user_frame(frame)
@@ -212,12 +212,12 @@ class Capture(TorchFunctionMode):
 
 def _caller(user: Any) -> Any:
     """The innermost frame of this package's modules below the user's, or the user's own."""
-    frame, found = getframe(1), user
+    frame: Any = getframe(1)
     while frame is not None and frame is not user:
         if "/nn/modules/" in frame.f_code.co_filename.replace("\\\\", "/") and frame.f_code.co_name == "forward":
             return frame
         frame = frame.f_back
-    return found
+    return user
 
 
 @functools.cache
@@ -363,9 +363,9 @@ class Pieces:
         text = str(graph), tuple([(t.ndim, t.dtype, t.requires_grad) for t in inputs])
         sizes = tuple([tuple(t.shape) for t in inputs])
         marked = self.dynamic or any("_dynamo_dynamic_indices" in t.__dict__ for t in inputs)
-        for key in ((text, None), (text, sizes)):
-            if key in self.known:
-                return self.known[key]
+        for of in (None, sizes):
+            if (text, of) in self.known:
+                return self.known[text, of]
         again = any(known == text for known, _ in self.known)
         key = text, None if self.dynamic is not False and (marked or again) else sizes
         counters["stats"]["unique_graphs"] += 1

@@ -27,6 +27,7 @@ class Done(Node):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         stale(self, FREED)
+        return ()
 
     def name(self) -> str:
         return "CompiledFunctionBackward"

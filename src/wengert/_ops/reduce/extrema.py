@@ -197,7 +197,7 @@ def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
     )
 
 
-_OF_ALL = convertible(
+_OUT_OF_ALL = convertible(
     "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got "
     "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
 )
@@ -247,7 +247,7 @@ def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
     if out is not None:
-        rule = EXACT if isinstance(out, (tuple, list)) else None if args or kwargs else _OF_ALL
+        rule = EXACT if isinstance(out, (tuple, list)) else None if args or kwargs else _OUT_OF_ALL
         return write_out(out, fn, (input, *args), kwargs, rule)
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):

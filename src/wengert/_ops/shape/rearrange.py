@@ -577,5 +577,5 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         steps.append(max(size, 1))
     if not shape:
         return ()
-    steps, sizes = (wrap(np.array(values)) for values in (steps, [max(n, 1) for n in shape]))
-    return (indices.long().unsqueeze(-1) // steps % sizes).unbind(-1)  # PyTorch gives slices of one tensor
+    below, sizes = (wrap(np.array(values)) for values in (steps, [max(n, 1) for n in shape]))
+    return (indices.long().unsqueeze(-1) // below % sizes).unbind(-1)  # PyTorch gives slices of one tensor
