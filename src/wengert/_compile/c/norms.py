@@ -30,7 +30,9 @@ class Joined:
         self.name = name
 
 
-_ROWS, _CHANNELS, _MOMENTS = map(Joined, ("norm_rows_backward", "norm_channels_backward", "channel_moments"))
+_ROWS, _CHANNELS, _MOMENTS, _FORWARD = map(
+    Joined, ("norm_rows_backward", "norm_channels_backward", "channel_moments", "norm_channels_told")
+)
 
 
 class _Graph:
@@ -96,7 +98,30 @@ def join_norms(plan: Plan) -> None:
             continue
         if plan.values[off.args[1]].shape == (x.shape[1], 1) and plan.values[mean.args[0]].dense and x.size:  # type: ignore[union-attr]
             outs, first = [mean.outs[0], op.outs[0]], graph.at[int(mean.outs[0])]
-            joined(plan, first, Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True), [mean, op])
+            if not _with_forward(plan, graph, mean, outs, op):
+                made = Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True)
+                joined(plan, first, made, [mean, op])
+
+
+def _with_forward(plan: Plan, graph: _Graph, mean: Op, moments: list[Ref], op: Op) -> bool:
+    """Let a batch norm, if it is of the same input, give its mean and variance, and its backward pass read them."""
+    x, shape = graph.root(mean.args[0]), plan.values[mean.args[0]].shape
+    for norm in plan.ops:
+        if norm.name != "norm_channels" or graph.root(norm.args[0]) != x or norm.p[:2] != (shape, (0, 2)):
+            continue
+        first = graph.at[int(norm.outs[0])]
+        given = [plan.values[a] for a in norm.args if a is not None]
+        if first > graph.at[int(mean.outs[0])] or any(v.dtype != given[0].dtype or not v.dense for v in given):
+            return False
+        eps, outs = norm.p[2], [norm.outs[0], *moments]
+        made = Op(_FORWARD, norm.args, (eps, *shape), outs, norm.line, _normalized, True, True)
+        joined(plan, first, made, [norm, mean, op])
+        for back in plan.ops:
+            if back.name == _CHANNELS.name and back.p == (eps, *shape) and back.args[1] == x and len(back.args) == 3:
+                back.args = [*back.args, *moments]
+                back.lowered = _backward_told
+        return True
+    return False
 
 
 def joined(plan: Plan, first: int, made: Any, ends: list[Op]) -> None:
@@ -166,6 +191,18 @@ def _backward(g: Any, x: Any, w: Any, eps: float, *shape: int) -> Any:
     return [a.astype(w.dtype) for a in (inner, (g * h).sum(others), g.sum(others))]
 
 
+def _backward_told(g: Any, x: Any, w: Any, mean: Any, variance: Any, eps: float, *shape: int) -> Any:
+    return _backward(g, x, w, eps, *shape)
+
+
+def _normalized(x: Any, w: Any, b: Any, eps: float, *shape: int) -> Any:
+    a = x.reshape(shape)
+    mean, variance = _moments(a, *shape)
+    r = (a - mean.reshape(-1, 1)) / np.sqrt(variance.reshape(-1, 1) + a.dtype.type(eps))
+    r = r if w is None else r * w.reshape(-1, 1)
+    return [(r if b is None else r + b.reshape(-1, 1)).reshape(x.shape), mean, variance]
+
+
 def _moments(x: Any, *shape: int) -> Any:
     return [a.astype(x.dtype) for a in (x.mean((0, 2), np.float64), x.var((0, 2), np.float64))]
 
@@ -192,7 +229,7 @@ def norm_channels_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -
     pieces: list[Piece] = []
     given: list[Place] = [ctx.dense(a, pieces) for a in x]
     piece = Piece(c, max(GRAIN // (8 * n * m), 1))
-    names = ", ".join(piece.pointer(a) for a in (*outs, *given))
+    names = ", ".join([*(piece.pointer(a) for a in (*outs, *given)), *["0, 0"] * (len(x) == 3)])
     piece.add(f"  norm_channels_all_back_{SUFFIX[outs[0].dtype]}({names}, {n}, {c}, {m}, {_number(eps)}, from, to);")
     return [*pieces, piece]
 
@@ -205,13 +242,21 @@ def channel_moments(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[
     s, t = SUFFIX[a.dtype], C_TYPES[a.dtype]
     p, mean, variance = (piece.pointer(q) for q in (a, *outs))
     piece.add(f"  for (i64 c = from; c < to; c++) {{ {t} m; double v;")
-    piece.add(
-        f"    channel_moments_{s}({p}, {n}, {c}, {m}, c, 0, &m, &v); {mean}[c] = m; "
-        f"{variance}[c] = ({t})(1 / (v * v)); }}"
-    )
+    piece.add(f"    channel_moments_{s}({p}, {n}, {c}, {m}, c, &m, &v); {mean}[c] = m; {variance}[c] = ({t})v; }}")
+    return [*pieces, piece]
+
+
+def norm_channels_told(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
+    eps, n, c, m = op.p
+    pieces: list[Piece] = []
+    given = [None if a is None else ctx.dense(a, pieces) for a in x]
+    piece = Piece(c, max(GRAIN // (4 * n * m), 1))
+    names = ", ".join("0" if a is None else piece.pointer(a) for a in (*outs, *given))
+    piece.add(f"  norm_channels_told_{SUFFIX[outs[0].dtype]}({names}, {n}, {c}, {m}, {_number(eps)}, from, to);")
     return [*pieces, piece]
 
 
 RULES = {
     _ROWS.name: norm_rows_backward, _CHANNELS.name: norm_channels_backward, _MOMENTS.name: channel_moments,
+    _FORWARD.name: norm_channels_told,
 }  # fmt: skip

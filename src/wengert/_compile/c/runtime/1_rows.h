@@ -48,21 +48,25 @@ ROWS norm_rows_all_back_##s(T *o, T *part, const T *g, const T *x, const T *w, i
       const T r = (T)v, a = (T)(t[0] / n), c = (T)(t[1] * v * v / n); \
       IVDEP for (i64 j = 0; j < n; j++) { const T d = xi[j] - m, h = gi[j]; A[j] += h * (d * r); B[j] += h; oi[j] = (h * w[j] - a - d * c) * r; } } } } \
 /* channels from..to of (N, C, L), over N and L */ \
-static __attribute__((noinline, unused)) void channel_moments_##s(const T *x, i64 N, i64 C, i64 L, i64 c, double eps, T *mean, double *scale) { \
+static __attribute__((noinline, unused)) void channel_moments_##s(const T *x, i64 N, i64 C, i64 L, i64 c, T *mean, double *variance) { \
   double t = 0, q = 0; for (i64 n = 0; n < N; n++) t += sum_##s(x + (n * C + c) * L, L); \
   const T m = (T)(t / (N * L)); for (i64 n = 0; n < N; n++) q += squares_##s(x + (n * C + c) * L, L, m); \
-  *mean = m; *scale = 1.0 / sqrt(q / (N * L) + eps); } \
-ROWS norm_channels_##s(T *o, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
-  for (i64 c = from; c < to; c++) { T m; double v; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
-    const T f = w ? (T)v * w[c] : (T)v, d = b ? b[c] : 0; \
-    for (i64 n = 0; n < N; n++) { const T *r = x + (n * C + c) * L; T *q = o + (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) q[j] = (r[j] - m) * f + d; } } } \
+  *mean = m; *variance = q / (N * L); } \
+ROWS norm_channels_told_##s(T *o, T *mean, T *variance, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
+  for (i64 c = from; c < to; c++) { T m; double v; channel_moments_##s(x, N, C, L, c, &m, &v); \
+    if (mean) { mean[c] = m; variance[c] = (T)v; } \
+    const T r = (T)(1.0 / sqrt(v + eps)), f = w ? r * w[c] : r, d = b ? b[c] : 0; \
+    for (i64 n = 0; n < N; n++) { const T *p = x + (n * C + c) * L; T *q = o + (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) q[j] = (p[j] - m) * f + d; } } } \
+ROWS norm_channels_##s(T *o, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { norm_channels_told_##s(o, 0, 0, x, w, b, N, C, L, eps, from, to); } \
 ROWS norm_channels_back_##s(T *o, const T *g, const T *x, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
-  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
+  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, &m, &v); v = 1.0 / sqrt(v + eps); \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
     const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)v; \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
-ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, const T *g, const T *x, const T *w, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { /* with weights, whose cotangents are sums */ \
-  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, eps, &m, &v); \
+ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, const T *g, const T *x, const T *w, const T *mean, const T *variance, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { /* with weights, whose cotangents are sums */ \
+  for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; \
+    if (mean) { m = mean[c]; v = variance[c]; } else channel_moments_##s(x, N, C, L, c, &m, &v); \
+    v = 1.0 / sqrt(v + eps); \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
     const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)(v * w[c]); gw[c] = (T)(B * v); gb[c] = (T)A; \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
