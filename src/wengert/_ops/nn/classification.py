@@ -291,7 +291,9 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
         target = TENSORS.reshape(target, ())
         shape = (1,) if code == NONE else None
     result = nll(input, target, weight, code, ignore_index)
-    return result if shape is None else TENSORS.reshape(result, shape)
+    if code == NONE and input._payload.ndim in (3, *range(5, 65)):  # PyTorch's kernel has images' dims alone
+        shape = tuple(result._payload.shape)
+    return result if shape is None else TENSORS.view(result, shape)
 
 
 @public("nn.functional.nll_loss")

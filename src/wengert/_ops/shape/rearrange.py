@@ -577,5 +577,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         steps.append(max(size, 1))
     if not shape:
         return ()
-    below, sizes = (wrap(np.array(values)) for values in (steps, [max(n, 1) for n in shape]))
-    return (indices.long().unsqueeze(-1) // below % sizes).unbind(-1)  # PyTorch gives slices of one tensor
+    flat = indices.long()
+    below, sizes = (flat.new_tensor(values) for values in (steps, [max(n, 1) for n in shape]))
+    return (flat.unsqueeze(-1) // below % sizes).unbind(-1)  # PyTorch gives slices of one tensor
