@@ -268,7 +268,10 @@ def _read_later(frame: Any) -> set[str]:
     """The variables that a frame's code may still read."""
     found = list(dis.get_instructions(frame.f_code))
     loops = any("BACKWARD" in i.opname for i in found)
-    return {i.argval for i in found if i.opname.startswith("LOAD_FAST") and (loops or i.offset > frame.f_lasti)}
+    later = [i for i in found if "LOAD_FAST" in i.opname and (loops or i.offset > frame.f_lasti)]
+    # from Python 3.13 on an instruction loads two variables, or loads one after it has stored another
+    names = [(i.argval,) if isinstance(i.argval, str) else i.argval[i.opname.startswith("STORE") :] for i in later]
+    return {name for each in names for name in each}
 
 
 def compiled_by(backend: Any, graph: Graph, inputs: list[Tensor]) -> Any:
