@@ -1,4 +1,4 @@
-"""Tapes made by hand from the registry's cases: many operators, each on inputs of its own, in one program."""
+"""Tapes made by hand from the registry's cases, many operators in one program; functions compiled for C, when ready."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from op_cases import arguments, is_variable
 
 from wengert._base.registry import ARRAYS, REGISTRY
+from wengert._compile import c
+from wengert._compile.dispatch import Compiled
 from wengert._compile.plan import Plan
 from wengert._compile.tape import Input, Op, Tape
 
@@ -101,3 +103,16 @@ def differences(many: Many, got: list[Any], ulp: float) -> list[Any]:
         elif not np.array_equal(g, w, equal_nan=w.dtype.kind == "c"):
             bad.append((name, g.ravel()[:4], w.ravel()[:4]))
     return bad
+
+
+def compiled(fn):
+    """The function, compiled for C."""
+    return Compiled(fn, "c", False)
+
+
+def ready(f):
+    """Wait for the compiler; the C programs of a function's forward passes."""
+    c.wait()
+    found = [p.forward.c for programs in f.programs.values() for p in programs]
+    assert found and None not in found, (f.broken, found)
+    return found

@@ -8,7 +8,7 @@ import numpy as np
 
 from .blas import blas
 from .compiled import Kernels, dense
-from .recurrent import in_rows
+from .recurrent import ROWS, UNITS, in_rows
 
 
 def _product(dtype: Any) -> Any:
@@ -38,8 +38,7 @@ def _rows(k: Kernels, name: str, dtype: Any, rows: int, work: int, sizes: tuple[
     k.run(k.named(name, dtype), rows, grain, sizes, (), *arrays)
 
 
-ROWS, ENOUGH = 8, 1 << 19  # rows of a batch that a thread does at a time; multiplications that are worth another thread
-UNITS = 16  # that are packed together: whole vectors of any width
+ENOUGH = 1 << 19  # multiplications that are worth another thread
 
 
 def lstm_forward(

@@ -214,7 +214,7 @@ def _caller(user: Any) -> Any:
     """The innermost frame of this package's modules below the user's, or the user's own."""
     frame: Any = getframe(1)
     while frame is not None and frame is not user:
-        if "/nn/modules/" in frame.f_code.co_filename.replace("\\\\", "/") and frame.f_code.co_name == "forward":
+        if "/nn/modules/" in frame.f_code.co_filename.replace("\\", "/") and frame.f_code.co_name == "forward":
             return frame
         frame = frame.f_back
     return user

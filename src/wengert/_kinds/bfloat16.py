@@ -218,7 +218,7 @@ _WIDE_BACKWARD = {
     "affine_mm", "attention", "linear", "log_softmax", "sigmoid", "smooth_l1", "softmax", "tanh",
 }  # fmt: skip
 
-# of these
+# Operators of ``_WIDE_INSIDE`` that round a number first.
 _ROUNDED_FIRST = {"_add_scaled", "_sub_scaled", "_rsub_scaled", "rsub", "pow", "_rpow"}
 
 

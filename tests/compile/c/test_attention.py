@@ -6,26 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from c_programs import compiled, ready
 
 import wengert as torch
 import wengert.nn.functional as F
-from wengert._compile import c
 from wengert._compile.c import threads
-from wengert._compile.dispatch import Compiled
 
 pytestmark = pytest.mark.usefixtures("c_cache")
-
-
-def compiled(fn):
-    return Compiled(fn, "c", False)
-
-
-def ready(f):
-    """Wait for the compiler; the function's C programs."""
-    c.wait()
-    found = [p.forward.c for programs in f.programs.values() for p in programs]
-    assert found and None not in found, (f.broken, found)
-    return found
 
 
 CASES = {  # shapes of query, key, value; mask; causal; dtype

@@ -6,27 +6,14 @@ import threading
 
 import numpy as np
 import pytest
+from c_programs import compiled, ready
 
 import wengert as torch
 from wengert._compile import c, record
 from wengert._compile.c import cache, compilers, program, steps, threads
-from wengert._compile.dispatch import Compiled
 
 nn, F = torch.nn, torch.nn.functional
 pytestmark = pytest.mark.usefixtures("c_cache")
-
-
-def compiled(fn):
-    """The function, compiled for C, and a list of its programs."""
-    return Compiled(fn, "c", False)
-
-
-def ready(f):
-    """Wait for the compiler; the C programs of a function's forward passes."""
-    c.wait()
-    found = [p.forward.c for programs in f.programs.values() for p in programs]
-    assert found and None not in found, (f.broken, found)
-    return found
 
 
 def same(a, b, ulp=8):

@@ -18,7 +18,7 @@ from ..tape import Op, Ref
 from .expressions import C_TYPES
 from .layout import RESHAPES
 from .pieces import GRAIN, Piece, Place
-from .rows import _number
+from .rows import _number, by_channel
 
 ROWS = 32  # whose sums are added up in the operands' dtype
 
@@ -247,13 +247,8 @@ def channel_moments(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[
 
 
 def norm_channels_told(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
-    eps, n, c, m = op.p
-    pieces: list[Piece] = []
-    given = [None if a is None else ctx.dense(a, pieces) for a in x]
-    piece = Piece(c, max(GRAIN // (4 * n * m), 1))
-    names = ", ".join("0" if a is None else piece.pointer(a) for a in (*outs, *given))
-    piece.add(f"  norm_channels_told_{SUFFIX[outs[0].dtype]}({names}, {n}, {c}, {m}, {_number(eps)}, from, to);")
-    return [*pieces, piece]
+    eps, *view = op.p
+    return by_channel(ctx, "norm_channels_told", x, outs, tuple(view), eps)
 
 
 RULES = {

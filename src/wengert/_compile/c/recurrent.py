@@ -7,23 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..._arrays.recurrent import lstm_given
+from ..._arrays.compiled import SUFFIX
+from ..._arrays.recurrent import ROWS, UNITS, lstm_given
 from .loops import copy
 from .pieces import GRAIN, Piece, Place, is_float
 from .products import blas, product, turned
 
-_UNITS, _ROWS = 16, 8  # units that are packed together, whole vectors of any width; rows of a batch for one thread
-
-
-def _suffix(place: Place) -> str:
-    return "f" if place.dtype == np.float32 else "d"
-
 
 def _rows(batch: int, work: int) -> Piece:
     """A piece for each row of a batch; ``work``: the multiplications of one."""
-    return Piece(batch, max(min(batch // 2, _ROWS), 1) if batch * work > 16 * GRAIN else 0)
+    return Piece(batch, max(min(batch // 2, ROWS), 1) if batch * work > 16 * GRAIN else 0)
 
 
 def _names(piece: Piece, places: Any) -> str:
@@ -40,15 +33,15 @@ def lstm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
         return None
     pieces: list[Piece] = []
     input, h, c, *weights = _given(ctx, x, pieces)
-    (length, batch, inputs), n, s = input.shape, h.shape[1], _suffix(h)
-    blocks = -(-n // _UNITS)
-    packed = ctx.scratch(blocks * _UNITS * 4 * (1 + inputs + n), h.dtype)
-    first = Piece(blocks, max(GRAIN // (32 * _UNITS * (inputs + n)), 1))
+    (length, batch, inputs), n, s = input.shape, h.shape[1], SUFFIX[h.dtype]
+    blocks = -(-n // UNITS)
+    packed = ctx.scratch(blocks * UNITS * 4 * (1 + inputs + n), h.dtype)
+    first = Piece(blocks, max(GRAIN // (32 * UNITS * (inputs + n)), 1))
     lanes = "VL" if s == "f" else "(VL / 2)"
-    last = f"to * {_UNITS} / {lanes}"
+    last = f"to * {UNITS} / {lanes}"
     end = f"({n} + {lanes} - 1) / {lanes}"
     first.add(
-        f"  lstm_pack_{s}({_names(first, [packed, *weights])}, {inputs}, {n}, from * {_UNITS} / {lanes}, "
+        f"  lstm_pack_{s}({_names(first, [packed, *weights])}, {inputs}, {n}, from * {UNITS} / {lanes}, "
         f"{last} < {end} ? {last} : {end});"
     )
     piece = _rows(batch, 4 * length * n * (inputs + n))
@@ -67,11 +60,11 @@ def lstm_cotangents(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[
         return None
     pieces: list[Piece] = []
     g, gh, gc, input, w_ih, w_hh, factors, states = _given(ctx, x, pieces)
-    (length, batch, inputs), n, s = input.shape, w_hh.shape[1], _suffix(factors)
+    (length, batch, inputs), n, s = input.shape, w_hh.shape[1], SUFFIX[factors.dtype]
     rows = length * batch
     found = iter(outs)
     dx, dh, dc, dw, du, db, db_hh = [next(found) if there else None for there in lstm_given(needs, biased)]
-    packed = ctx.scratch(-(-n // (4 * _UNITS)) * 4 * _UNITS * 4 * n, factors.dtype)
+    packed = ctx.scratch(-(-n // (4 * UNITS)) * 4 * UNITS * 4 * n, factors.dtype)
     first = Piece(4 * n, max(GRAIN // n, 1))
     first.add(f"  lstm_pack_back_{s}({_names(first, [packed, w_hh])}, {n}, from, to);")
     d = ctx.scratch(rows * 4 * n, factors.dtype).reshaped((rows, 4 * n))

@@ -67,15 +67,14 @@ def norm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
     return [*pieces, piece]
 
 
-def _by_channel(
-    ctx: Any, call: str, x: list[Any], rest: list[Any], o: Place, view: tuple[int, ...], eps: float
-) -> list[Piece]:
+def by_channel(ctx: Any, call: str, x: list[Any], outs: list[Place], view: tuple[int, ...], eps: float) -> list[Piece]:
+    """A function of some channels; ``None``: an operand that is not there."""
     pieces: list[Piece] = []
-    given = [None if q is None else ctx.dense(q, pieces) for q in (*x, *rest)]
+    given = [None if q is None else ctx.dense(q, pieces) for q in x]
     n, c, m = view
     piece = Piece(c, max(GRAIN // (4 * n * m), 1))
-    names = ["0" if q is None else piece.pointer(q) for q in (o, *given)]
-    piece.add(f"  {call}_{SUFFIX[o.dtype]}({', '.join(names)}, {n}, {c}, {m}, {_number(eps)}, from, to);")
+    names = ["0" if q is None else piece.pointer(q) for q in (*outs, *given)]
+    piece.add(f"  {call}_{SUFFIX[outs[0].dtype]}({', '.join(names)}, {n}, {c}, {m}, {_number(eps)}, from, to);")
     return [*pieces, piece]
 
 
@@ -83,7 +82,7 @@ def norm_channels(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Pi
     o, (view, dims, eps, *_) = outs[0], op.p
     if len(view) != 3 or len(outs) != 1 or dims != (0, 2) or not is_float(o, *[a for a in x if a is not None]):
         return None
-    return _by_channel(ctx, "norm_channels", x[:1], x[1:], o, view, eps)
+    return by_channel(ctx, "norm_channels", x, outs, view, eps)
 
 
 def standardize(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece] | None:
@@ -106,7 +105,7 @@ def standardize(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
         )
         return [*pieces, piece]
     if dims == (0, 2) and o.ndim == 3:
-        return _by_channel(ctx, f"norm_channels{back}", x, [] if back else [None, None], o, o.shape, eps)
+        return by_channel(ctx, f"norm_channels{back}", x if back else [*x, None, None], outs, o.shape, eps)
     return None
 
 
