@@ -66,10 +66,7 @@ _SMALL = 4096  # elements of one part of all blocks that are processed together
 _FEWEST, _MOST = 4, 16  # the number of such blocks, if it is not one
 _LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output
 _FEW_ROWS, _CACHED = 8, 1 << 18  # rows of a batch; weights that one thread keeps in its own cache
-ROWS, UNITS = (
-    8,
-    16,
-)  # in C: rows that a thread does at a time; units that are packed together, whole vectors of any width
+ROWS, UNITS = 8, 16  # in C: rows that a thread does at a time; units packed together, whole vectors of any width
 
 
 def in_rows(input: Any, w_hh: Any) -> bool:
