@@ -113,7 +113,7 @@ class World:
         try:
             out = self.run(x, y, base, i, j, x > 0, k)
         except (RuntimeError, TypeError, IndexError, ValueError, AttributeError) as error:
-            return [type(error).__name__]
+            return [type(error).__name__.removeprefix("Torch")]  # TorchRuntimeError: its shapes were refused
         leaves = torch.utils._pytree.tree_flatten(out)[0]
         tracked = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad and t.is_floating_point()]
         if tracked and turn % 2:

@@ -463,6 +463,12 @@ def checkpointed() -> None:
 
 
 @program
+def logged_checkpoint() -> None:
+    with T.utils.checkpoint.set_checkpoint_debug_enabled(True):
+        checkpoint(lambda a: a.sin().cos(), leaf(3), use_reentrant=False).sum().backward()
+
+
+@program
 def selective_checkpoint() -> None:
     w = leaf(3, 3)
     contexts = functools.partial(create_selective_checkpoint_contexts, [T.ops.aten.mm.default])

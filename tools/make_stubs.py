@@ -85,9 +85,9 @@ def member(name: str, value: Any) -> str:
     if isinstance(value, property):
         kind = property_type(name, value)
         text = f"{indent}@property\n{indent}def {name}(self) -> {kind}:{first_line(value, indent * 2)}\n"
-        if value.fset is not None:
+        if getattr(value.fset, "__name__", "read_only") != "read_only":  # which raises
             text += f"{indent}@{name}.setter\n{indent}def {name}(self, value: {kind}) -> None: ...\n"
-        if value.fdel is not None:
+        if getattr(value.fdel, "__name__", "read_only") != "read_only":
             text += f"{indent}@{name}.deleter\n{indent}def {name}(self) -> None: ...\n"
         return text
     if isinstance(value, staticmethod):

@@ -77,14 +77,18 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any
             text = text.replace("Tensor", f"Tensor(a{len(parts)}!)", 1)
         value = f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
         parts.append(f"{text} {name}" + ("" if value is parameter.empty else f"={value}"))
-    unknown = [] if mutates_args == "unknown" else [name for name in mutates_args if name not in signature.parameters]
+    unknown = set() if mutates_args == "unknown" else {*mutates_args} - signature.parameters.keys()
     if unknown:
         raise ValueError(
-            f"{unknown} in mutates_args were not found in the custom op's signature. mutates_args should contain the "
-            "names of all args that the custom op mutates, or just the string 'unknown' if you don't know."
+            f"infer_schema(func): {unknown} in mutates_args were not found in the custom op's signature. mutates_args "
+            "should contain the names of all args that the custom op mutates, or just the string 'unknown' if you "
+            f"don't know. Got func with signature {signature})"
         )
     if "return" not in hints:
-        raise ValueError("infer_schema(func): Return type must have a type annotation.")
+        raise ValueError(
+            "infer_schema(func): No return type annotation was provided. Please add one. Got func with signature "
+            f"{signature})"
+        )
     result = hints["return"]
     many = typing.get_origin(result) is tuple
     text = ", ".join(_type_text(t, "Return") for t in typing.get_args(result)) if many else _type_text(result, "Return")
@@ -216,9 +220,12 @@ class CustomOpDef:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise noted(
-                RuntimeError(f"{self._qualname}() {error}"), f"Declaration: {self._qualname}{self._schema}"
-            ) from None
+            text = str(error).replace("missing a required argument:", "is missing value for argument")
+            if text == "too many positional arguments":
+                most = sum(p.kind is not p.KEYWORD_ONLY for p in self._signature.parameters.values())
+                text = f"expected at most {most} argument(s) but received {len(args) + len(kwargs)} argument(s)"
+            declared = f"{self._qualname}{self._schema}"
+            raise RuntimeError(f"{self._qualname}() {text}. Declaration: {declared}") from None
         for position, (name, value) in enumerate(bound.arguments.items()):
             if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
                 if value is None and self._declared:  # PyTorch's dispatcher takes it for an undefined tensor
@@ -271,7 +278,8 @@ class CustomOpDef:
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         if self._kernel is None:
-            raise NotImplementedError(f"{self._qualname}: there is no kernel for the CPU; register one with impl()")
+            text = f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
+            raise NotImplementedError(f"{text} Register a kernel with impl().")
         given = [a for a in tree_leaves(args) if isinstance(a, Tensor)]
         if self._fake is not None and any(a.is_meta for a in given):
             return self._fake(*args, **kwargs)
@@ -411,6 +419,9 @@ def _known(name: Any) -> CustomOpDef:
         return name
     name = getattr(name, "_qualname", name)
     if name not in _OPERATORS:
+        if "::" not in str(name):
+            wanted = 'Expected `qualname` to be of the form "namespace::name"'
+            raise ValueError(f"{wanted}, but got {name}. It has a namespace and a name, such as aten::sin.")
         raise RuntimeError(f"operator {name} does not exist")
     return _OPERATORS[name]
 
@@ -462,19 +473,26 @@ class Library:
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("DEF", "IMPL", "FRAGMENT"):
-            raise ValueError("Unsupported library type: ", kind)
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns == "prim":
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         self.ns = ns
         self.kind = kind
         self.m: Any = self.__class__  # PyTorch's compiled library, which tests delete
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator, ``"foo(Tensor x) -> Tensor"``, and return its name."""
-        name = schema.partition("(")[0].strip()
+        name, found, _ = schema.partition("(")
+        if not found:
+            raise RuntimeError("Tried to parse a function schema but only the operator name was given")
+        name = name.strip()
         define(f"{self.ns}::{name}", schema[len(name) :])
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
         """Set an operator's function; only dispatch keys for the CPU and for all devices have an effect."""
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = op_name if isinstance(op_name, str) else op_name._name
         op = _known(name if "::" in name else f"{self.ns}::{name}")
         if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):

@@ -19,13 +19,12 @@ import os
 import pickle
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
 from ._base.constants import device
-from ._base.errors import noted
+from ._base.errors import noted, warn
 from ._saving import legacy
 from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
 from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader
@@ -298,7 +297,7 @@ def load(
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if weights_only and pickle_load_args:
-        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+        warn("pickle_load_args only works if `weights_only=False`.")
     is_path = isinstance(f, (str, bytes, os.PathLike))
     if is_path and os.fsdecode(f).endswith(".safetensors"):
         return _load_safetensors(f, map_location)
@@ -332,10 +331,9 @@ def _weights_only(weights_only: bool | None, pickle_module: Any) -> bool:
     if force:
         return True
     if weights_only is None and force_not:
-        warnings.warn(
+        warn(
             "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
             "explicitly passed to `torch.load`, forcing weights_only=False.",
-            stacklevel=3,
         )
         return False
     return pickle_module is None if weights_only is None else bool(weights_only)
@@ -452,5 +450,5 @@ def check_module_version_greater_or_equal(
         )
         if error_if_malformed:
             raise RuntimeError(message) from error
-        warnings.warn(message + ", but continuing assuming that requirement is met", stacklevel=2)
+        warn(message + ", but continuing assuming that requirement is met")
         return True

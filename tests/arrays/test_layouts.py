@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import wengert as torch
@@ -30,6 +32,24 @@ def test_strides(expression: str, strides: tuple[int, ...]) -> None:
     assert eval(expression).stride() == strides
 
 
+@pytest.mark.parametrize(
+    ("call", "strides"),
+    [
+        (lambda x: x.roll(1, 2), (144, 1, 24, 4)),
+        (lambda x: x.roll(0, 1), (144, 36, 6, 1)),
+        (lambda x: x.roll(1), (144, 36, 6, 1)),
+        (lambda x: torch.complex(x, x).angle(), (144, 36, 6, 1)),
+        (lambda x: torch.nn.functional.rms_norm(x, (6, 6)), (144, 1, 24, 4)),
+        (lambda x: torch.nn.functional.rms_norm(x.permute(0, 2, 1, 3), (6,)), (144, 24, 6, 1)),
+        (lambda x: torch.nn.functional.instance_norm(x), (144, 36, 6, 1)),
+        (lambda x: torch.nn.functional.pad(x, (1, 1, 0, 0), mode="circular"), (192, 48, 8, 1)),
+        (lambda x: torch.ones(6, 6) @ x.transpose(0, 1), (72, 36, 6, 1)),
+    ],
+)
+def test_strides_of_images(call: Any, strides: tuple[int, ...]) -> None:
+    assert call(torch.rand(2, 4, 6, 6).contiguous(memory_format=torch.channels_last)).stride() == strides
+
+
 def test_channels_last_is_carried_through() -> None:
     x = torch.ones(2, 3, 6, 6).contiguous(memory_format=torch.channels_last)
     for y in (
@@ -40,6 +60,75 @@ def test_channels_last_is_carried_through() -> None:
         torch.cat([x, x], 1),
     ):
         assert y.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda F, x: F.conv2d(x, torch.ones(2, 3, 2, 2)),
+        lambda F, x: F.conv_transpose2d(x, torch.ones(3, 2, 2, 2)),
+        lambda F, x: F.batch_norm(x, None, None, training=True),
+        lambda F, x: F.batch_norm(x, torch.zeros(3), torch.ones(3)),
+        lambda F, x: F.group_norm(x, 3),
+        lambda F, x: F.max_pool2d(x, 2),
+        lambda F, x: F.avg_pool2d(x, 2),
+        lambda F, x: F.adaptive_avg_pool2d(x, 2),
+        lambda F, x: F.adaptive_max_pool2d(x, 1),
+        lambda F, x: F.pad(x, (1, 1, 1, 1), mode="replicate"),
+    ],
+)
+def test_cotangents_lie_as_the_operand_did(call: Any) -> None:
+    x = torch.rand(2, 3, 6, 6).contiguous(memory_format=torch.channels_last).requires_grad_()
+    y = call(torch.nn.functional, x)
+    (g,) = torch.autograd.grad(y, x, torch.ones(y.shape))  # which arrives in rows
+    assert g.stride() == (108, 1, 18, 3)
+    rows = x.detach().contiguous().requires_grad_()
+    y = call(torch.nn.functional, rows)
+    (g,) = torch.autograd.grad(y, rows, torch.ones(y.shape).contiguous(memory_format=torch.channels_last))
+    assert g.is_contiguous()
+
+
+def test_cotangents_of_a_convolution_lie_as_its_filters_do() -> None:
+    x, w = torch.rand(2, 3, 6, 6, requires_grad=True), torch.rand(4, 3, 2, 2)
+    w = w.contiguous(memory_format=torch.channels_last).requires_grad_()
+    y = torch.nn.functional.conv2d(x, w)
+    gx, gw = torch.autograd.grad(y.sum(), (x, w))
+    assert gx.stride() == (108, 1, 18, 3)
+    assert gw.stride() == (12, 1, 6, 3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.nn.functional.interpolate(x, scale_factor=2),
+        lambda x: torch.nn.functional.pad(x, (1, 1)),
+        lambda x: x.flip(2),
+        lambda x: x.exp(),
+        lambda x: x.clone(),
+    ],
+)
+def test_cotangents_lie_as_what_arrives(call: Any) -> None:
+    x = torch.rand(2, 3, 6, 6).contiguous(memory_format=torch.channels_last).requires_grad_()
+    y = call(x)
+    (g,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    assert g.stride() == (108, 1, 18, 3)
+
+
+def test_cotangents_of_weights_are_row_major() -> None:
+    weight, bias = torch.rand(5, 4, requires_grad=True), torch.rand(5, requires_grad=True)
+    for x in (torch.rand(3, 4), torch.rand(2, 3, 4)):
+        for y in (torch.nn.functional.linear(x, weight, bias), x @ weight.t(), torch.nn.functional.linear(x, weight)):
+            assert torch.autograd.grad(y.sum(), weight)[0].stride() == (4, 1)
+
+
+def test_a_gradient_lies_as_its_leaf_does() -> None:
+    leaf = torch.ones(3, 4, requires_grad=True)
+    y = torch.rand(4, 3).t() * leaf
+    y.backward(torch.ones_like(y))  # which is column-major, as the product
+    assert leaf.grad.stride() == (4, 1)
+    gaps = torch.rand(2, 8, 3)[:, ::2].permute(2, 1, 0).requires_grad_()
+    (gaps * 2).sum().backward()
+    assert gaps.grad.is_contiguous()
 
 
 def test_views_and_copies() -> None:

@@ -67,3 +67,24 @@ def test_a_view_of_a_function_that_was_not_recorded(forward: Any) -> None:
     for write in (lambda v, y: v.mul_(y), lambda v, y: v.copy_(y)):
         with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
             write(view, T.ones(1, requires_grad=True))
+
+
+@pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.__setitem__(0, 3), lambda x: x.view(2).fill_(1)])
+def test_a_saved_input_without_history_that_is_written(write: Any) -> None:
+    class Times(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * w
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return None, g * x
+
+    x, w = T.ones(2), T.ones(2, requires_grad=True)
+    y = Times.apply(x, w)
+    write(x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    assert w.grad is None

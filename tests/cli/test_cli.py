@@ -785,3 +785,27 @@ def test_show_names_the_nearest_operator(tmp_path):
     done = cli("show", "torch.mull", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no operator 'torch.mull'; did you mean 'mul'?" in done.stderr
+
+
+def test_under_pytorchs_names_functionals_refuse_what_is_no_tensor_as_outside(tmp_path):
+    source = """
+import torch, torch.nn.functional as F
+for call in (lambda: F.mse_loss(torch.ones(2), [1.]), lambda: F.softmax([1.], 0)):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+    done = run(source, tmp_path)
+    lacks = "AttributeError 'list' object has no attribute"
+    assert done.stdout.splitlines() == [f"{lacks} 'size'", f"{lacks} 'softmax'"], done.stderr
+
+
+def test_a_whole_traceback_is_shown_where_the_program_asks_for_it(tmp_path):
+    source = """
+import os, torch
+os.environ["WENGERT_TRACEBACK"] = "full"
+torch.nn.functional.mse_loss(torch.ones(2), 3)
+"""
+    done = run(source, tmp_path)
+    assert done.stderr.splitlines()[-1] == "AttributeError: 'int' object has no attribute 'size'"

@@ -6,7 +6,7 @@ up to three dimensions (``_plain``), an odd one of a sort of its own (``SORTS``)
 PyTorch refuses what wengert can do or makes a mistake.
 
 ``python tests/compare/random_programs.py --seconds 3600`` runs programs for an hour and prints those that differ;
-``--seed 17`` runs one. The tests run 2,000, others in each week.
+``--seed 17`` runs one, ``--sort mixed`` one sort. The tests run 2,000, others in each week.
 """
 
 from __future__ import annotations
@@ -161,7 +161,20 @@ TH(lambda:a.sum().backward()) with_T.no_grad():d=TH(lambda:a*2) d=TH(lambda:a.mu
 a.add_(1) d=TH(lambda:T.autograd.grad(a.sum(),b,allow_unused=True,retain_graph=True)[0])
 a.sum().backward(retain_graph=True) d=a.detach()
 """
-INSIDE = ["x.sin()", "x*x", "x*x.sum()", "x.exp()", "x.tanh()*x", "(x**3)", "x.cumsum(0)", "x.softmax(0)"]
+# PyTorch's own results are wrong or refused for flip, roll, cumprod and var of one number in vmap, and wrong for the
+# third derivative of layer_norm.
+INSIDE = """
+x.sin() x*x x*x.sum() x.exp() x.tanh()*x (x**3) x.cumsum(0) x.softmax(0) x.int().float()*x (x>0)*x x.double()*2
+x.float().double()*x T.where(x>0,x*x,x) x.sort(0)[0]*x x.max(0)[0]*x x.norm()*x x.prod(0)*x T.cat([x,x*x])[1:]
+T.stack([x,x.sin()]).prod(0) x.clone().mul_(x) x.clone().add_(x.sin()).cos() x.unsqueeze(0).mul(x).sum(0)
+(x.unsqueeze(-1)*x).sum(-1) x.clamp(-.5,.5)*x x.abs().sqrt() x.detach()*x F.softplus(x) F.gelu(x) x.logsumexp(0)*x
+x.gather(0,T.zeros_like(x).long())*x T.fmod(x,.7)*x x.index_fill(0,T.tensor([0]),2.)*x T.zeros_like(x).add_(x).mul_(x)
+x.sigmoid().log() T.outer(x.view(-1),x.view(-1)).sum(0) x.round()*x x.sgn()*x.square() T.atan2(x,x*x+1) x.expm1()
+T.hypot(x,x+2) x.lerp(x*x,.3) x.masked_fill(x>.5,0.)*x x.pow(x.abs()) x.diff(dim=0) x.mean(0)+x*x x.argmax(0)*x
+x.cosh().reciprocal() x.unbind(0)[0]*x x.split(1)[0]*x x.squeeze()*x x.expand_as(x).sum(0)*x x.median(0)[0]*x
+x.cummax(0)[0]*x T.erf(x)*x x.view_as(x)*x x.copysign(x*x) x.scatter(0,T.zeros_like(x).long(),x*x)*x T.minimum(x,x*x)
+x.nan_to_num()*x x.logaddexp(x*x) x.tril()*x x.trunc()+x*x
+"""
 OUTSIDE = [
     "T.func.grad(lambda x:({}).sum())",
     "T.func.jacrev(lambda x:({}))",
@@ -174,9 +187,35 @@ OUTSIDE = [
 ]
 
 
+# Dtypes that change, complex numbers, blocks, hooks, functions of users, transforms and writes by index in one program.
+MIXED = """
+d=a*b d=a+b d=a-2 d=a*(1+2j) d=a.to(T.complex64) d=a.real d=a.imag d=a.conj() d=a.abs() d=a.double() d=a.half()
+d=a.float() d=a.to(b.dtype) d=T.view_as_real(a) d=a.conj().mul(b) d=a.mH d=a.resolve_conj() d=a.sgn() d=a[0]
+d=a[...,:2] d=a[a.abs()>.5] d=a[T.tensor([0,0])] d=a.unbind(0)[0] d=a.chunk(2)[0] d=a.t() d=a.view(-1) d=a.reshape(-1)
+d=a.unsqueeze(0) d=a.diagonal() d=a.detach() d=a.clone() d=a.sum(0) d=a.mean() a[0]=b a[...]=2. a[a.abs()>.5]=0.
+a[T.tensor([0,0])]=1. a[:,0]=b[...,0] a[-1].mul_(2) a.view(-1)[0]=3. a[0,...]+=1 a.mul_(2) a.add_(b) a.mul_(b)
+a.copy_(b) a.zero_() a.exp_() a.div_(2) a.masked_fill_(a.abs()>1,.5) a.real.mul_(2)
+with_T.no_grad():d=a*b;d.requires_grad_() with_T.enable_grad():d=a*a with_T.set_grad_enabled(False):d=a.exp()
+a.register_hook(H('t')) a.register_hook(lambda_g:g*2) a.register_hook(lambda_g:g.conj()) a.retain_grad()
+a.grad_fn.register_hook(N('post')) a.grad_fn.register_prehook(P('pre')) a.grad=None d=Double.apply(a) d=Same.apply(a)
+d=Two.apply(a,b)[1] d=Write.apply(a) d=Product.apply(a,b) d=Part.apply(a) d=Write.apply(a.clone())
+d=Product.apply(a,a).sum() d=a.grad d=a.data a.abs().sum().backward() a.sum().abs().backward(retain_graph=True)
+a.backward(T.ones_like(a)) d=a.abs().square().sum()
+d=T.autograd.grad(a.abs().sum(),b,allow_unused=True,retain_graph=True)[0] a.sum().backward()
+T.sum(a*b).abs().backward() d=T.autograd.grad(a.abs().square().sum(),a,create_graph=True)[0]
+d=T.autograd.grad(a,a,T.ones_like(a))[0] d=T.func.vmap(lambda_x:x*x.sum())(a)
+d=T.func.grad(lambda_x:(x*x).abs().sum())(a) d=T.func.vjp(lambda_x:x*x,a)[1](a)[0]
+d=T.func.vmap(T.func.grad(lambda_x:x.abs().sum()))(a) d=T.func.vmap(lambda_x:x.clone().mul_(2))(a) d=T.cat([a,b])
+d=T.stack([a,b]) d=a@b.t() d=F.softmax(a,-1) d=F.relu(a) d=a.cumsum(0) d=a.pow(2) d=a.sqrt() d=T.complex(a,b)
+d=T.fft.fft(a) d=T.fft.irfft(a) d=a.index_put((T.tensor([0]),),b[0]) d=a.gather(0,L([[0]])) d=a.scatter(0,L([[0]]),2.)
+d=a.index_select(0,L([0,0])) d=a.flip(0) d=a.roll(1,0) d=a.max() d=a.var() d=a.sort(0)[0] d=a.prod() d=a.type_as(b)
+d=a.contiguous() d=a.squeeze(0) d=a.movedim(0,-1) with_T.no_grad():a.mul_(2);d=a+1 with_T.no_grad():a[0]=1.
+"""
+
+
 def _composed(r: random.Random) -> str:
     """Three transforms of a function, each of the one before."""
-    text = r.choice(INSIDE)
+    text = r.choice(INSIDE.split())
     for k in range(3):
         text = r.choice(OUTSIDE).format(text) + ("(x)" if k < 2 else "(a)")
     return f"d={text}"
@@ -191,12 +230,13 @@ SORTS: dict[str, tuple[Any, str, tuple[Any, ...], tuple[str, ...]]] = {  # lines
     "threads": (THREADS, "", ((3,), (2, 3)), ("f4",)),
     "transforms": (_composed, "", ((3,),), ("f8",)),
 }
+MORE = {"mixed": (MIXED, "", ((3, 3), (2, 3)), ("f4", "f4", "f2", "c8", "f8"))}  # run by ``--sort`` alone
 
 
-def _sorted(seed: int) -> list[str]:
+def _sorted(seed: int, sort: str = "") -> list[str]:
     r = random.Random(seed)
-    sort = list(SORTS)[seed // 2 % len(SORTS)]
-    table, ending, shapes, dtypes = SORTS[sort]
+    sort = sort or list(SORTS)[seed // 2 % len(SORTS)]
+    table, ending, shapes, dtypes = (SORTS | MORE)[sort]
     composed = callable(table)  # results grow with each transform: they are not given to another one
     lines = []
     for n in "abc":
@@ -213,6 +253,7 @@ def _sorted(seed: int) -> list[str]:
         line = (
             line.replace("with_T", "with T")
             .replace("lambda_g", "lambda g")
+            .replace("lambda_x", "lambda x")
             .replace("lambda", "lambda ")
             .replace("  ", " ")
         )
@@ -222,9 +263,9 @@ def _sorted(seed: int) -> list[str]:
     return lines
 
 
-def program(seed: int) -> list[str]:
-    """The program of a seed."""
-    return _sorted(seed) if seed % 2 else _plain(seed // 2)
+def program(seed: int, sort: str = "") -> list[str]:
+    """The program of a seed, of a sort if one is given."""
+    return _sorted(seed, sort) if sort or seed % 2 else _plain(seed // 2)
 
 
 # ----------------------------------------------------------------------------------------------------------- running
@@ -232,7 +273,7 @@ def _helpers(T: ModuleType, log: list[Any]) -> dict[str, Any]:
     """What programs use: hooks that write down what they are told, custom functions, a thread."""
 
     def told(name: str, gs: Any) -> None:
-        log.append((name, [None if g is None else g.detach().double().numpy().copy() for g in gs]))
+        log.append((name, [None if g is None else _numbers(g) for g in gs]))
 
     def in_thread(fn: Any) -> Any:
         outcome: list[Any] = []
@@ -279,12 +320,18 @@ def _helpers(T: ModuleType, log: list[Any]) -> dict[str, Any]:
     }
 
 
+def _numbers(value: Any) -> Any:
+    """A tensor's elements, as float64 or, two by two, complex ones."""
+    plain = value.detach().resolve_conj()
+    return (plain.cfloat() if plain.is_complex() else plain.double()).numpy().copy()
+
+
 def _seen(T: ModuleType, value: Any) -> Any:
     if not isinstance(value, T.Tensor):
         return repr(value)
     grad = value.grad if value.is_leaf else None
     facts = (tuple(value.shape), str(value.dtype).split(".")[1], value.requires_grad, value.is_leaf)
-    return facts, value.detach().double().numpy().copy(), None if grad is None else _seen(T, grad)
+    return facts, _numbers(value), None if grad is None else _seen(T, grad)
 
 
 def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | None = None) -> list[Any]:
@@ -308,7 +355,7 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
             outcome = type(error).__name__
             if "single memory location" in str(error):
                 outcome = OVERLAP
-            if "INTERNAL ASSERT" in str(error):
+            if "INTERNAL ASSERT" in str(error) or "to inference tensor" in str(error):
                 outcome = BROKEN
             if "second time" in str(error):
                 outcome = AGAIN
@@ -327,12 +374,14 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
 
 def _ends(outcome: str, state: dict[str, Any]) -> bool:
     """Whether PyTorch refuses a write of a tensor into itself, or a view of several whose base was written under
-    ``no_grad``; has no kernel for a dtype; or has made integers require grad, as ``fill_`` with a gradient does.
+    ``no_grad``; has no kernel for a dtype; or has made integers require grad, as ``fill_`` with a gradient does;
+    or the dtype is one that NumPy lacks.
     """
     seen = [value for name, value in state.items() if name in NAMES and isinstance(value, tuple)]
     return (
         outcome in (OVERLAP, AGAIN, BROKEN, "NotImplementedError")
         or "RuntimeError" in state.values()
+        or any(v[0][1] == "complex32" for v in seen)
         or any(v[0][2] and not v[0][1].startswith(("float", "bfloat", "complex")) for v in seen)
     )
 
@@ -350,15 +399,15 @@ def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
     """Whether the last line writes to a tensor from another one on the same memory."""
     scope: dict[str, Any] = {}
     _run(torch, lines[:-1], seed, scope)
-    used = [scope[name] for name in dict.fromkeys(re.findall(r"\b[a-h]\b", lines[-1]))]
+    used = [scope.get(name) for name in dict.fromkeys(re.findall(r"\b[a-h]\b", lines[-1]))]
     places = [t.untyped_storage().data_ptr() for t in used if isinstance(t, torch.Tensor)]
     return len(set(places)) < len(places)
 
 
-def difference(seed: int, torch: ModuleType, wengert: ModuleType) -> str | None:
+def difference(seed: int, torch: ModuleType, wengert: ModuleType, sort: str = "") -> str | None:
     """What differs in a seed's program; ``None`` if nothing does."""
-    lines = program(seed)
-    rtol = 5e-2 if any("'f2'" in line or "'b2'" in line for line in lines[:3]) else 1e-4
+    lines = program(seed, sort)
+    rtol = 5e-2 if any("'f2'" in line or "'b2'" in line or "half()" in line for line in lines) else 1e-4
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs, ours = (_run(T, lines, seed) for T in (torch, wengert))
@@ -374,7 +423,8 @@ def difference(seed: int, torch: ModuleType, wengert: ModuleType) -> str | None:
         if "backward" in lines[k] and "ok" not in (outcome, mine):
             return None  # which leaves had their gradients when the pass failed is the engine's affair
         text = f"seed {seed}:\n" + "\n".join(lines[: k + 1])
-        if mine != outcome and not (seed % 2 and "ok" not in (mine, outcome)):  # the plain ones compare errors
+        only_whether = seed % 2 or sort  # the plain ones compare errors too
+        if mine != outcome and not (only_whether and "ok" not in (mine, outcome)):
             return f"{text}\nPyTorch: {outcome}, wengert: {mine}"
         for name, theirs_of in state.items():
             if not _alike(theirs_of, my_state[name], rtol):
@@ -393,12 +443,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Random programs on PyTorch and on wengert.")
     parser.add_argument("--seconds", type=float, default=3600, help="how long to run (an hour)")
     parser.add_argument("--seed", type=int, help="one program")
+    parser.add_argument("--sort", default="", help="programs of one sort, such as 'mixed'")
     parser.add_argument("--first", type=int, default=int(time.time()), help="the first seed")
     args = parser.parse_args()
     end = time.monotonic() + args.seconds
     seed, count, found = args.first if args.seed is None else args.seed, 0, 0
     while count == 0 or (args.seed is None and time.monotonic() < end):
-        text = difference(seed, torch, wengert)
+        text = difference(seed, torch, wengert, args.sort)
         if text is not None:
             found += 1
             print(text, "\n", flush=True)  # noqa: T201  a command's output

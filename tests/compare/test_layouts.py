@@ -357,3 +357,64 @@ def test_channels_last(expression: str) -> None:
             for one in (x, x.contiguous(memory_format=lib.channels_last), x.transpose(2, 3))
         ])  # fmt: skip
     assert found[0] == found[1]
+
+
+NOT_DERIVED = {
+    "T.zeros_like(x)",
+    "x.sum(1)",  # PyTorch's gradient is a view with repeated elements, wengert's a dense copy
+    "F.relu(x)",  # of a cotangent and a result in two orders NumPy's loops choose another one
+    "F.hardtanh(x)",
+    "F.pixel_shuffle(x, 2)",  # one channel: NumPy's flags tell no order
+}
+DERIVED = """
+F.conv2d(x, w, padding=1, stride=2)
+F.conv_transpose2d(x, w.transpose(0, 1).detach(), stride=2)
+F.batch_norm(x, T.zeros(4), T.ones(4))
+F.max_pool2d(x, 3, 1, 1)
+F.avg_pool2d(x, 3, 2, 1)
+F.adaptive_max_pool2d(x, 2)
+F.adaptive_max_pool2d(x, 1)
+F.fractional_max_pool2d(x, 2, 3)
+F.interpolate(x, scale_factor=2, mode="bicubic")
+F.interpolate(x, size=3, mode="bilinear", antialias=True)
+F.interpolate(x, scale_factor=2, mode="area")
+F.pixel_unshuffle(x, 2)
+F.pad(x, (1, 1, 1, 1), mode="replicate")
+F.pad(x, (1, 1, 1, 1), mode="circular")
+F.cross_entropy(x, T.ones(2, 6, 6, dtype=T.int64), reduction="none")
+F.mse_loss(x, T.zeros(2, 4, 6, 6))
+F.mse_loss(x, T.zeros(2, 4, 6, 6), reduction="none")
+F.smooth_l1_loss(x, T.zeros(2, 4, 6, 6))
+F.huber_loss(x, T.zeros(2, 4, 6, 6))
+x.permute(0, 2, 3, 1).contiguous()
+x.flip(1)
+x.cumsum(1)
+x.amax(1)
+x.gather(1, T.zeros(2, 2, 6, 6, dtype=T.int64))
+""".strip().split("\n")
+
+
+def _grads(lib: Any, expression: str, x: Any) -> list[Any]:
+    """The layout of every gradient, for cotangents in rows and in the order of the result; repeated ones are not."""
+    leaf = x.detach().requires_grad_()
+    names = {"T": lib, "F": lib.nn.functional, "x": leaf, "w": lib.ones(3, 4, 3, 3, requires_grad=True)}
+    y = eval(expression, names)
+    found = []
+    for g in (lib.ones(tuple(y.shape), dtype=y.dtype), lib.ones_like(y)):
+        grads = lib.autograd.grad(y, (leaf, names["w"]), g, retain_graph=True, allow_unused=True)
+        found.append([t if t is None else list(t.stride()) for t in grads])
+    y.backward(lib.ones(tuple(y.shape), dtype=y.dtype))
+    return [*found, list(leaf.grad.stride())]
+
+
+@pytest.mark.parametrize("expression", [e for e in IMAGES if e not in NOT_DERIVED] + DERIVED)
+def test_gradients_of_channels_last(expression: str) -> None:
+    values = np.random.default_rng(0).standard_normal((2, 4, 6, 6)).astype(np.float32)
+    found = []
+    for lib in (torch, wengert):
+        lib.manual_seed(0)
+        x = lib.from_numpy(values.copy())
+        found.append([
+            _grads(lib, expression, one) for one in (x, x.contiguous(memory_format=lib.channels_last))
+        ])  # fmt: skip
+    assert found[0] == found[1]

@@ -131,6 +131,55 @@ T.swapaxes(x, axis0=0, axis1=1)
 x.swapdims(dim0=0, dim1=1)
 T.isin(elements=t([1, 2]), test_element=1)
 T.isin(element=1, test_elements=t([1, 2]))
+F.mse_loss(x, [1.])
+T.set_float32_matmul_precision("foo")
+T.set_float32_matmul_precision(3)
+T.use_deterministic_algorithms("a")
+T.use_deterministic_algorithms(True, warn_only=1)
+T.jit.load("absent.pt")
+T.jit.load(".")
+T.nn.Module.named_parameters.__qualname__, T.nn.Module.children.__qualname__
+T.nn.Linear(2, 2).named_parameters(1, 2, 3, 4)
+T.where(x > 0, None, None)
+T.where(x > 0, x, None)
+t(1.).mH
+t(1.).adjoint()
+T.ones(2, 2, 2).H
+t(2 + 1j).mH
+sum(p.numel() for p in T.nn.LazyLinear(3).parameters())
+T.nn.LazyLinear(3).weight.dim()
+T.ones(1, 3, 1).squeeze(0, 2)
+T.ones(1, 3, 1).squeeze(0, 3)
+T.ones(1, 3, 1).broadcast_to(2, 3, 2)
+T.arange(6).view(2, 3).hsplit(1, 2)
+list(vars(T.nn.Linear(2, 2)))
+F.mse_loss([1.], x)
+F.l1_loss(x, np.ones(3))
+F.smooth_l1_loss(x, 1.)
+T.nn.MSELoss()(x, None)
+F.softmax([1.], 0)
+F.log_softmax([1.])
+T.nn.Linear(3.5, 2)
+T.zeros((2, "a"))
+T.zeros(("a", 2))
+T.ones(2, device="mps")
+T.tensor([1.], device="mps")
+T.zeros_like(x, device="mps")
+x.to("mps")
+setattr(x, "shape", 3)
+setattr(x, "grad_fn", None)
+setattr(x, "T", x)
+setattr(x, "is_sparse", True)
+delattr(x, "dtype")
+T.set_num_threads(0)
+T.set_num_threads("a")
+T.optim.SGD([x], lr="a")
+T.optim.Adam([x], lr="a")
+T.optim.SGD([x], lr=float("nan")).param_groups[0]["momentum"]
+T.nn.MultiheadAttention(4, 2, batch_first=True)(*[T.ones(2, 3, 4)] * 3, key_padding_mask=T.ones(2, 4).bool())
+T.func.vmap(T.nn.BatchNorm1d(3))(T.ones(2, 4, 3))
+T.func.vmap(T.nn.InstanceNorm1d(3, track_running_stats=True))(T.ones(2, 4, 3, 5))
+T.distributions.kl_divergence(T.distributions.Normal(0., 1.), T.distributions.Poisson(1.))
 str(T.result_type(tensor=x, other=x))
 str(T.result_type(scalar=1, tensor=x))
 T.zeros(4).resize_(size=(2, 2)).shape
@@ -289,7 +338,71 @@ def subclasses_that_are_asked_for_attributes(T: Any) -> Any:
     return sorted(set(asked))
 
 
+def orders_of_states(T: Any) -> Any:
+    schedulers = T.optim.lr_scheduler
+    makers = (
+        lambda o: schedulers.CosineAnnealingWarmRestarts(o, 3, 2), lambda o: schedulers.CyclicLR(o, 0.01, 0.1),
+        lambda o: T.optim.swa_utils.SWALR(o, 0.1), schedulers.ReduceLROnPlateau,
+    )  # fmt: skip
+    w = T.ones(1, requires_grad=True)
+    found = [list(make(T.optim.SGD([w], 0.1, 0.9)).state_dict()) for make in makers]
+    return [*found, *states_of_lbfgs(T, 1), *states_of_lbfgs(T, 4)]
+
+
+def states_of_lbfgs(T: Any, max_iter: int) -> Any:
+    w = T.ones(2, requires_grad=True)
+    optimizer = T.optim.LBFGS([w], max_iter=max_iter)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = ((w * w - 3) ** 2).sum()
+        loss.backward()
+        return loss
+
+    return [[float(optimizer.step(closure)), list(optimizer.state[w])] for _ in range(3)]
+
+
+def padded_batches_of_an_encoder(T: Any) -> Any:
+    T.manual_seed(0)
+    layer = T.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    x, found = T.randn(2, 4, 8), []
+    at_the_ends, in_front = T.tensor([[0, 0, 1, 1], [0, 0, 0, 0]]).bool(), T.tensor([[1, 0, 0, 0], [0, 0, 0, 0]]).bool()
+    for norm in (None, T.nn.LayerNorm(8)):
+        encoder = T.nn.TransformerEncoder(layer, 2, norm).eval()
+        found.append(encoder(x, src_key_padding_mask=at_the_ends).detach().abs().sum(-1) > 0)
+        with T.no_grad():
+            found += [encoder(x, src_key_padding_mask=mask) for mask in (at_the_ends, in_front)]
+            found.append(encoder(x, mask=T.zeros(4, 4), src_key_padding_mask=at_the_ends)[:, :2])
+    return found
+
+
+def masks_of_two_types(T: Any) -> Any:
+    layer = T.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    masks = {"src_key_padding_mask": T.zeros(1, 3).bool()}
+    calls = [
+        lambda: layer(T.ones(1, 3, 8), src_mask=T.zeros(3, 3), **masks),
+        lambda: T.nn.TransformerEncoder(layer, 1)(T.ones(1, 3, 8), mask=T.zeros(3, 3), **masks),
+    ]
+    found = []
+    for call in calls:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
+        found.append([str(w.message) for w in told])
+    return found
+
+
+def order_of_padded_rows(T: Any) -> Any:
+    rnn = T.nn.utils.rnn
+    packed = rnn.pack_padded_sequence(
+        T.arange(6.0, requires_grad=True).view(2, 3, 1), T.tensor([2, 3]), batch_first=True, enforce_sorted=False
+    )
+    padded, lengths = rnn.pad_packed_sequence(packed, batch_first=True)
+    return padded.grad_fn.name(), padded, lengths, padded.stride()
+
+
 PROGRAMS = [
+    orders_of_states, padded_batches_of_an_encoder, masks_of_two_types, order_of_padded_rows,
     batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
     arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
     a_hook_may_not_replace_nothing, node_hooks_of_a_convolution, gradient_penalty, writes_of_shapes_with_ones,
@@ -331,6 +444,34 @@ def test_the_second_derivative_of_what_is_linear_in_pieces_is_zeros(code: str, t
         y = eval(code, {"T": T, "F": T.nn.functional, "x": x})
         (g,) = T.autograd.grad(y.sum(), x, create_graph=True)
         return g.detach(), T.autograd.grad(g.sum(), x)
+
+    theirs, ours = outcome(torch, program), outcome(wengert, program)
+    assert same(theirs, ours), f"{theirs}\n{ours}"
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("mul", 2), ("div", 2), ("mm", 2), ("mv", 2), ("atan2", 2), ("hypot", 2), ("maximum", 2),
+        ("addcmul", 3), ("addcdiv", 3), ("lerp", 3), ("baddbmm", 3), ("bmm", 2), ("addmm", 3), ("xlogy", 2),
+    ],
+)  # fmt: skip
+def test_saved_values_are_packed_and_unpacked_in_the_order_of_their_names(
+    name: str, count: int, torch: ModuleType
+) -> None:
+    def program(T: Any) -> Any:
+        shapes = {"mv": [(2, 2), (2,)], "bmm": [(1, 2, 2)] * 2, "baddbmm": [(1, 2, 2)] * 3}.get(name, [(2, 2)] * count)
+        operands = [T.full(shape, k + 2.0, requires_grad=True) for k, shape in enumerate(shapes)]
+        seen: list[float] = []
+
+        def noted(value: Any) -> Any:
+            seen.append(float(value.flatten()[0]))
+            return value
+
+        with T.autograd.graph.saved_tensors_hooks(noted, noted):
+            result = getattr(T, name)(*operands)
+        result.sum().backward()
+        return seen
 
     theirs, ours = outcome(torch, program), outcome(wengert, program)
     assert same(theirs, ours), f"{theirs}\n{ours}"

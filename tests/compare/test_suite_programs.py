@@ -230,6 +230,135 @@ def told(g):
     """,
 )
 
+TRANSFORMS = (
+    """
+F = T.func
+x, y, eye = T.tensor([1., 2., 3.]), T.arange(12.).view(4, 3), T.eye(3)
+h = T.tensor([4., 5., 6.], requires_grad=True)
+class Product(A.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x, y): return x * y
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g): x, y = ctx.saved_tensors; return g * y, g * x
+class Scaled(Product):
+    generate_vmap_rule = False
+    @staticmethod
+    def vmap(info, in_dims, x, y): print(info, in_dims, x.shape); return Product.apply(x, y), 0
+class Pair(A.Function):
+    @staticmethod
+    def forward(x, y): pass
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def vmap(info, in_dims, x, y): print(in_dims, x.shape, [t.shape for t in y]); return (x, y), in_dims
+class Old(A.Function):
+    @staticmethod
+    def forward(ctx, x): print(A.forward_ad._is_fwd_grad_enabled()); return x.clone()
+    @staticmethod
+    def backward(ctx, g): return g
+def shown(f): return lambda t: (print(t), print(t * 2), f(t))[2]
+def unaware(f):
+    def body(*args):
+        with A.forward_ad._set_fwd_grad_enabled(False): return f(*args)
+    return body
+def packing(f):
+    def body(*args):
+        with A.graph.save_on_cpu(): return f(*args)
+    return body
+def total(t): return t.sum()
+""",
+    """
+    r = F.grad(lambda a: T.vmap(Product.apply, (None, 0))(a, y).sum())(x)
+    r = A.grad(T.vmap(Product.apply, (None, 0))(h, y).sum(), h)
+    r = A.grad(T.vmap(Scaled.apply, (None, 0))(h, y).sum(), h)
+    r = A.grad(T.vmap(lambda v: Product.apply(v, h).sum())(y).sum(), h)
+    r = F.grad(lambda a: F.jvp(lambda v: Product.apply(a * v, v), (x,), (x,))[0].sum())(x)
+    r = T.vmap(Pair.apply, in_dims=(1, 0))(T.ones(5, 2), [T.zeros(2), T.zeros(2, 3)])
+    r = T.vmap(Pair.apply, in_dims=(2, (1, None)))(T.ones(5, 1, 2), (T.zeros(1, 2), x))
+    F.jvp(Old.apply, (x,), (x,))
+    T.func.jacfwd(Old.apply)(x)
+    r = Old.apply(h)
+    T.vmap(shown(total), 1)(y)
+    T.vmap(T.vmap(shown(total), 0), 2)(T.arange(8.).view(2, 2, 2))
+    F.grad(shown(total))(x)
+    F.grad(F.grad(shown(lambda t: t.sin())))(T.tensor(2.))
+    T.vmap(F.grad(shown(total)))(y)
+    F.jvp(shown(total), (x,), (x,))
+    F.grad(lambda t: F.jvp(shown(total), (t,), (x,))[1])(x)
+    F.grad(lambda t: (print(t * h), print(h * 2), (t * h).sum())[2])(x)
+    r = F.jvp(lambda t: t ** 2 - unaware(T.square)(t), (x,), (eye[0],))
+    r = F.jvp(lambda t: unaware(lambda: F.jvp(T.sin, (t,), (x,)))(), (x,), (eye[0],))
+    r = unaware(lambda: F.jvp(T.sin, (x,), (x,)))()
+    v = x.clone(); t = eye[0].clone(); r = F.jvp(lambda a: a.mul_(2).sum(), (v,), (t,)), v, t
+    v = y.clone(); t = y.clone(); r = F.jvp(lambda a: a[:, ::2].copy_(T.ones(4, 2)), (v,), (t,)), v, t
+    v = y.clone(); t = y + 1; r = T.vmap(lambda a, b: F.jvp(lambda c: c.exp_(), (a,), (b,)), 1)(v, t), v, t
+    F.grad(packing(total))(x)
+    packing(F.grad(total))(x)
+    packing(F.vjp)(total, x)
+    F.jacrev(packing(T.sin))(x)
+    r = F.jvp(packing(total), (x,), (x,)), packing(T.vmap(T.sin))(x), packing(F.vjp(total, x)[1])(T.tensor(2.))
+    T.vmap(lambda t: A.functional.jacobian(total, t))(y)
+    F.grad(lambda t: A.functional.jacobian(total, t).sum())(x)
+    F.jvp(lambda t: A.functional.vjp(total, t)[0], (x,), (x,))
+    T.set_grad_enabled(False); out, pull = F.vjp(T.square, h); T.set_grad_enabled(True); r = out, pull(x); r[1][0].sum().backward(); r += (h.grad,)
+    F.vjp(lambda t: (t, t), x)[1](x, x)
+    with T.autocast('cpu', dtype=T.bfloat16): r = T.vmap(T.mm)(T.ones(2, 3, 3), T.ones(2, 3, 3))
+    b = T.ones(2, 3, 3).bfloat16(); r = T.vmap(T.mm)(b, b), T.vmap(T.dot)(b[0], b[0]), T.vmap(F.grad(lambda t: (t @ t).sum()))(b)
+    """,
+)
+
+LAYOUTS = (
+    """
+x = T.arange(24.).view(2, 3, 4); z = T.zeros(2, 3, 4, 5, 5)
+def facts(t): return t.stride(), t.stride(0), t.is_contiguous(), t.contiguous().stride(), (t * 2).stride(), t.clone().stride()
+def noted(t): print(facts(t)); return t.sum()
+""",
+    """
+    T.vmap(noted)(x); T.vmap(noted, 1)(x); T.vmap(noted, 2)(x)
+    T.vmap(noted)(x.mT); T.vmap(noted, 1)(x.transpose(0, 2)); T.vmap(noted, 2)(x.transpose(0, 1))
+    T.vmap(T.vmap(noted))(x.mT); T.vmap(T.vmap(noted, 1), 2)(x)
+    T.vmap(T.func.grad(noted), 1)(x); T.func.grad(noted)(x.mT); T.func.jvp(noted, (x.mT,), (x.mT,))
+    r = T.vmap(lambda t: t.contiguous(), 1)(x).stride()
+    T.vmap(lambda t: t.clone(memory_format=T.channels_last))(z)
+    T.vmap(lambda t: t.clone(memory_format=T.channels_last_3d))(z)
+    r = T.vmap(lambda t: t.clone(memory_format=T.contiguous_format))(z.mT).stride()
+    T.vmap(lambda t: t.is_contiguous(memory_format=T.channels_last))(z)
+    T.vmap(lambda t: t.contiguous(memory_format=T.channels_last))(z)
+    r = T.vmap(lambda t: t.view(T.int32))(x), T.vmap(lambda t: t.view(T.int16))(x), T.vmap(lambda t: t.view(T.float64), 1)(x)
+    T.vmap(lambda t: t.view(T.float64))(x[:, 0, :3])
+    T.vmap(lambda t: t.view(T.int64))(x[0, 0])
+    def push(t):\n  with A.forward_ad.dual_level(): return A.forward_ad.unpack_dual(A.forward_ad.make_dual(x[0].t(), t)).tangent\nt = T.zeros(2, 4, 3); r = T._vmap_internals._vmap(push)(t) is t, T._vmap_internals._vmap(push)(t.mT.contiguous().mT) is t
+    """,
+)
+
+UNDERIVED = (
+    """
+a = T.tensor([[4., 1.], [1., 3.]]); h = a.clone().requires_grad_()
+def pushed(f): return T.func.jvp(f, (a,), (a,))[1]
+class All(T.fx.Tracer):
+    def is_leaf_module(self, module, name): return False
+""",
+    """
+    pushed(lambda t: t // 2)
+    pushed(lambda t: T.heaviside(t, t))
+    pushed(lambda t: T.linalg.ldl_factor(t)[0])
+    pushed(lambda t: T.geqrf(t)[0])
+    pushed(lambda t: t.to_sparse().to_dense())
+    pushed(lambda t: t.to_sparse_csr().to_dense())
+    pushed(lambda t: t.unique())
+    pushed(lambda t: T.special.zeta(t, t))
+    T.vmap(lambda t: T.func.jvp(lambda s: s // 2, (t,), (t,))[1])(a)
+    with A.forward_ad.dual_level(): A.forward_ad.make_dual(a, a) // 2
+    T.heaviside(h, a).sum().backward()
+    T.func.grad(lambda t: T.heaviside(t, t).sum())(a)
+    r = T.heaviside(h, a)
+    r = [T.fx.GraphModule(m, All().trace(m)).code for m in (T.nn.ReLU(), T.nn.ReLU(inplace=True))]
+    """,
+)
+
 TABLES = {
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
@@ -239,6 +368,9 @@ TABLES = {
     "dual": DUAL,
     "checkpoints": CHECKPOINTS,
     "checks": CHECKS,
+    "transforms": TRANSFORMS,
+    "underived": UNDERIVED,
+    "layouts": LAYOUTS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")

@@ -104,7 +104,7 @@ def test_a_mutated_argument_counts_a_write() -> None:
 def test_libraries() -> None:
     mine = T.library.Library("own2", "DEF")
     assert mine.define("foo(Tensor x, int n=3, *, float[] w=[1.0, 2.0]) -> Tensor") == "foo"
-    with pytest.raises(NotImplementedError, match="no kernel for the CPU"):
+    with pytest.raises(NotImplementedError, match="Could not run 'own2::foo' with arguments from the 'CPU' backend"):
         T.ops.own2.foo(T.ones(1))
     mine.impl("foo", lambda x, n=3, w=(): x * n + w[1], "CPU")
     assert T.ops.own2.foo(T.ones(1)).item() == 5
@@ -318,3 +318,37 @@ def test_modes_and_selective_checkpoints_see_custom_operators() -> None:
     reference = T.ones(2, requires_grad=True)
     (reference.sin() * reference.exp()).sin().sum().backward()
     T.testing.assert_close(x.grad, reference.grad)
+
+
+WRONG = """
+torch.library.Library("of_tests", "BAD")
+torch.library.Library("prim", "DEF")
+library.define("bad")
+library.impl("foo", 3, "CPU")
+op()
+op(torch.ones(1), 2)
+op(3)
+op(y=3)
+torch.library.register_autograd("nope", lambda x: x)
+torch.library.infer_schema(lambda: 1, mutates_args=())
+torch.library.infer_schema(unnamed, mutates_args={"q"})
+"""
+
+
+@pytest.mark.parametrize("line", WRONG.strip().splitlines())
+def test_wrong_calls_as_in_pytorch(torch: Any, line: str) -> None:
+    seen = []
+    for lib in (torch, T):
+
+        def unnamed(x: Any) -> None: ...
+
+        unnamed.__annotations__ = {"x": lib.Tensor, "return": None}
+        names = {"torch": lib, "unnamed": unnamed, "library": lib.library.Library("of_tests", "FRAGMENT")}
+        if not hasattr(lib.ops.of_tests, "foo"):
+            names["library"].define("foo(Tensor x) -> Tensor")
+        names["op"] = lib.ops.of_tests.foo
+        try:
+            seen.append(repr(eval(line, names)))
+        except Exception as error:  # noqa: BLE001  what it is is compared
+            seen.append(f"{type(error).__name__}: {str(error).splitlines()[0].partition('. ')[0]}")
+    assert seen[0] == seen[1]

@@ -97,3 +97,49 @@ def test_gradients_that_are_equal_have_their_own_memory(backend: str) -> None:
         wait()
         a.grad.zero_()
         assert b.grad.count_nonzero() == 3
+
+
+STEPS = {  # before the step, after it; ``w`` has a gradient already, ``m`` is the optimizer's state
+    "data": ("v = w.data", "v * 2"),
+    "detached": ("v = w.detach()[1:]", "v.sum() * w"),
+    "view": ("v = w.view(3, 1)", "v.relu()"),
+    "narrowed": ("v = w[:2]", "v * 2"),
+    "written": ("v = w.data", "v.mul_(0.5).sum() * w.detach()"),
+    "gradient": ("v = w.grad[1:]", "v * 2"),
+    "gradient detached": ("v = w.grad.detach()", "v.mul_(0.5).sum() * w.grad"),
+    "gradient given": ("w.grad = flat[:3]", "flat * 2"),
+    "momentum": ("v = m[:2]", "v * 2"),
+    "momentum afterwards": ("m", "m * 2"),
+    "momentum written": ("m.mul_(0.5)", "w * 1"),
+}
+
+
+@pytest.mark.parametrize("owner", ["leaf", "view"])
+@pytest.mark.parametrize("case", STEPS)
+def test_what_shares_memory_with_what_a_step_writes(case: str, owner: str) -> None:
+    before, after = STEPS[case]
+    found = []
+    for compile_ in (lambda f: f, lambda f: torch.compile(f, backend="numpy")):
+        w = torch.tensor([0.5, -1.0, 2.0]) if owner == "leaf" else torch.arange(12.0).view(4, 3)[1]
+        optimizer = torch.optim.SGD([w.requires_grad_()], lr=0.1, momentum=0.9)
+        (w.sin() * w).sum().backward()
+        optimizer.step()
+        scope = {"torch": torch, "w": w, "optimizer": optimizer, "flat": torch.zeros(6)}
+        scope["m"] = optimizer.state[w]["momentum_buffer"]
+        text = f"def f():\n    {before}\n    (w.sin() * w).sum().backward()\n    optimizer.step()\n    return {after}"
+        exec(text, scope)
+        f = compile_(scope["f"])
+        found.append([(f().tolist(), w.tolist(), w.grad.tolist()) for _ in range(4)])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("change", ["t_()", "unsqueeze_(0)", "as_strided_((3,), (2,))"])
+@pytest.mark.parametrize("backend", ["numpy", "eager"])
+def test_views_of_a_tensor_whose_shape_changes(change: str, backend: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def f(x):\n    y = x[1:]; y.mul_(2); z = x.view(-1); z[0] = 9; x.{change}; return y, z, x * 1", scope)
+    found = []
+    for f in (scope["f"], torch.compile(scope["f"], backend=backend)):
+        inputs = [torch.arange(6.0).view(2, 3) + k for k in range(3)]
+        found.append([([t.tolist() for t in f(x)], x.tolist()) for x in inputs])
+    assert found[0] == found[1]

@@ -238,3 +238,213 @@ def test_aot_autograd_gives_operators() -> None:
     x = torch.ones(2, requires_grad=True)
     made(x).sum().backward()
     assert torch.allclose(x.grad, -x.sin().sin() * x.cos())
+
+
+@pytest.mark.parametrize("backend", ["numpy", "eager", lambda gm, inputs: gm])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x @ x,
+        lambda x: torch.cat([x, x[0]]),
+        lambda x: x.view(5),
+        lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([1])),
+        torch.nn.Linear(4, 2),
+        lambda x: torch.nn.Sequential(torch.nn.Linear(4, 2))(x),
+        lambda x: x.topk(9),
+        lambda x: x.mul_(2).add_(torch.ones(5)),
+    ],
+)
+def test_shapes_that_an_operator_refuses(f: Any, backend: Any) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.compile(f, backend=backend)(torch.ones(2, 3))
+    assert type(caught.value) is torch._dynamo.exc.TorchRuntimeError
+    assert str(caught.value).startswith("RuntimeError when making fake tensor call\n") and "got " in str(caught.value)
+    assert 'File "' in str(caught.value).partition("from user code:")[2]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.sum().backward(),
+        lambda x: x.item(),
+        lambda x: torch.gather(x, 0, torch.tensor([[7]])),
+        lambda x: torch.nn.functional.one_hot(torch.tensor([5]), 2) + x,
+        lambda x: torch.linalg.cholesky(-x),
+        lambda x: torch.multinomial(torch.tensor([-1.0, 2.0]), 1),
+        lambda x: torch.nn.functional.binary_cross_entropy(torch.full((2,), 5.0), torch.ones(2)),
+        lambda x: torch.ones(2, dtype=torch.int64) // torch.zeros(2, dtype=torch.int64),
+        lambda x: (x * torch.ones(2, 2, requires_grad=True)).backward(),
+    ],
+)
+def test_errors_that_are_not_of_shapes_are_eagers(f: Any) -> None:
+    found = []
+    for g in (f, torch.compile(f, backend="numpy")):
+        with pytest.raises(RuntimeError) as caught:
+            g(torch.ones(2, 2))
+        found.append((type(caught.value), str(caught.value)))
+    assert found[0] == found[1]
+
+
+def test_recompile_limit_of_a_function() -> None:
+    kept = Kept()
+    made = torch.compile(lambda x: x * 2, backend=kept, dynamic=False, recompile_limit=2)
+    assert [made(torch.ones(n)).shape[0] for n in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert len(kept.graphs) == 2  # and the backend is asked no more
+    strict = torch.compile(lambda x: x * 2, backend="numpy", fullgraph=True, recompile_limit=1)
+    strict(torch.ones(1))
+    with pytest.raises(torch._dynamo.exc.FailOnRecompileLimitHit, match="Hard failure due to fullgraph=True"):
+        strict(torch.ones(2))
+
+
+def test_a_method_that_is_compiled_already() -> None:
+    class Scaled(nn.Module):
+        k = 3
+
+        @torch.compile(backend="numpy")
+        def forward(self, x: Any) -> Any:
+            return x * self.k
+
+    module = Scaled()
+    assert torch.compile(module.forward, backend="numpy")(torch.ones(1)).item() == 3
+    module.compile(backend="numpy")
+    assert module(torch.ones(1)).item() == 3
+
+
+def test_no_grad_is_in_the_graph() -> None:
+    def partly(x: Any) -> Any:
+        with torch.no_grad():
+            y = x * 2
+        return x * y
+
+    kept = Kept()
+    made = torch.compile(partly, backend=kept)
+    x = torch.arange(3.0).requires_grad_()
+    for _ in range(2):
+        made(x).sum().backward()
+        assert x.grad.tolist() == [0, 2, 4]  # the factor that was made without history
+        x.grad = None
+    assert [n.args[0] for n in kept.graphs[0].graph.nodes if "set_grad" in n.name] == [False, True]
+
+
+def test_a_graph_of_no_grad_is_not_one_with_gradients() -> None:
+    from wengert._dynamo.backends.common import aot_autograd
+
+    made = torch.compile(lambda x: x.sin(), backend=aot_autograd(fw_compiler=lambda gm, inputs: gm))
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert not made(x).requires_grad
+    made(x).sum().backward()
+    assert torch.equal(x.grad, x.detach().cos())
+
+
+def test_aot_autograd_partitions() -> None:
+    from wengert._dynamo.backends.common import aot_autograd
+    from wengert._functorch.aot_autograd import make_boxed_func
+    from wengert._functorch.partitioners import default_partition
+
+    seen: list[Any] = []
+
+    def partition(joint: Any, inputs: Any, *, num_fwd_outputs: int, **options: Any) -> Any:
+        seen.append(num_fwd_outputs)
+        return default_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs)
+
+    def compiler(gm: Any, example_inputs: Any) -> Any:
+        seen.append([n.name for n in gm.graph.nodes if n.op == "placeholder"])
+        assert len(example_inputs) == len(seen[-1])
+        return make_boxed_func(gm.forward)
+
+    made = torch.compile(
+        lambda x, w: (x * w, x > 0), backend=aot_autograd(fw_compiler=compiler, partition_fn=partition)
+    )
+    x, w = torch.arange(3.0), torch.ones(3, requires_grad=True)
+    for _ in range(2):
+        y, positive = made(x, w)
+        assert not positive.requires_grad and type(y.grad_fn).__name__ == "CompiledFunctionBackward"
+        y.sum().backward()
+        assert w.grad.tolist() == [0, 1, 2]
+        w.grad = None
+    assert seen == [2, ["primals_1", "primals_2"], ["primals_1", "tangents_1"]]
+    made = torch.compile(lambda x: x.sin(), backend=aot_autograd(fw_compiler=lambda gm, inputs: gm))
+    (g,) = torch.autograd.grad(made(w).sum(), w, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not currently support double backward"):
+        g.sum().backward()
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_aot_autograd_of_writes(requires_grad: bool) -> None:
+    from wengert._dynamo.backends.common import aot_autograd
+
+    def f(x: Any, count: Any) -> Any:
+        count.add_(1)
+        y = x * 2
+        y.mul_(x)
+        y[0] = 7.0
+        return y * x
+
+    made = torch.compile(f, backend=aot_autograd(fw_compiler=lambda gm, inputs: gm))
+    counts = torch.zeros(1), torch.zeros(1)
+    for _ in range(3):
+        grads = []
+        for fn, count in zip((f, made), counts, strict=True):
+            x = torch.arange(3.0).requires_grad_(requires_grad)
+            out = fn(x, count)
+            if requires_grad:
+                out.sum().backward()
+            grads.append((out, x.grad, count.item()))
+        assert torch.equal(grads[0][0], grads[1][0]) and grads[0][2] == grads[1][2]
+        assert not requires_grad or torch.equal(grads[0][1], grads[1][1])
+
+
+@pytest.mark.parametrize("trials", [0, 8])
+@pytest.mark.parametrize("backend", ["numpy", "eager", lambda gm, inputs: gm])
+def test_is_compiling_is_true_in_every_call(backend: Any, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wengert._compile import dispatch
+
+    monkeypatch.setattr(dispatch, "TRIALS", trials)
+
+    def whole(x: Any) -> Any:
+        return x + 1 if torch.compiler.is_compiling() else x
+
+    def broken(x: Any) -> Any:
+        if x.sum() > 0:
+            x = x + 1
+        return x if torch.compiler.is_compiling() else x * 100
+
+    for f in (whole, broken):
+        made = torch.compile(f, backend=backend)
+        assert [made(torch.ones(1)).item() for _ in range(12)] == [2] * 12
+    assert not torch.compiler.is_compiling()
+
+
+def test_a_graph_whose_inputs_were_one_variable() -> None:
+    ws = [torch.ones(2), torch.arange(2.0)]
+
+    def f(x: Any) -> Any:
+        torch._dynamo.graph_break()
+        for w in ws:
+            x = x + w * 2
+        return x
+
+    kept = Kept()
+    made = torch.compile(f, backend=kept)
+    for _ in range(2):
+        assert made(torch.zeros(2)).tolist() == [2, 4]
+    names = [n.target for n in kept.graphs[-1].graph.nodes if n.op == "placeholder"]
+    assert len(names) == len(set(names)) == 3
+
+
+def test_custom_functions_keep_their_backward() -> None:
+    class Tenfold(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 10
+
+    made = torch.compile(lambda x: Tenfold.apply(x) + x, backend=Kept())
+    for _ in range(2):
+        x = torch.ones(2, requires_grad=True)
+        made(x).sum().backward()
+        assert x.grad.tolist() == [11, 11]

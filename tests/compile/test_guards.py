@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import types
 from typing import Any
@@ -248,6 +249,7 @@ _SEEN = {"finder": object()}
 def test_an_import_hook_is_no_part_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "meta_path", [_Finder(), *sys.meta_path])
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    find_spec = importlib.util.find_spec
 
     def f(x: Any) -> Any:
         import colorsys
@@ -256,6 +258,12 @@ def test_an_import_hook_is_no_part_of_the_program(monkeypatch: pytest.MonkeyPatc
 
     assert torch.equal(torch.compile(f, backend="numpy", fullgraph=True)(X), X * 6)
     assert len(_Finder.asked) == 2
+
+    def g(x: Any) -> Any:
+        find_spec("a_module_that_is_not_there")  # as this package does where a name is asked for first
+        return x + 1
+
+    assert torch.equal(torch.compile(g, backend="numpy", fullgraph=True)(X), X + 1)
 
 
 @pytest.mark.parametrize("shared", ["tensor", "array", "parts of one array", "the parameter"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import pickle
 import random
@@ -209,6 +210,11 @@ def _with(change: Any) -> metadata.Metadata:
         lambda m, e, c, i: setattr(e, "chunks", [c] * 1000),
         lambda m, e, c, i: m.storage_data.update({metadata.MetadataIndex("b"): i}),  # a record read again and again
         lambda m, e, c, i: m.state_dict_metadata.update(b="no entry"),
+        lambda m, e, c, i: m.storage_data.update({metadata.MetadataIndex("b", (1,) * 1000): i}),
+        # a long list that many entries share
+        lambda m, e, c, i: m.state_dict_metadata.update(b=dataclasses.replace(e, properties=e.properties)),
+        lambda m, e, c, i: (setattr(c, "sizes", torch.Size((0,))), setattr(e, "chunks", [c] * 2)),
+        lambda m, e, c, i: m.planner_data.update(b=m.planner_data["a"]),
     ],
 )
 def test_metadata_is_checked(tmp_path: Path, change: Any) -> None:
@@ -216,6 +222,36 @@ def test_metadata_is_checked(tmp_path: Path, change: Any) -> None:
     with (tmp_path / ".metadata").open("wb") as file:
         filesystem.make_pickler(pickle, file, 2, filesystem.StorageTable()).dump(_with(change))
     with pytest.raises(pickle.UnpicklingError, match="damaged"):
+        dcp.FileSystemReader(tmp_path).read_metadata()
+
+
+# 60 levels that each hold the level below twice: it cannot be hashed nor shown in a lifetime
+SHARED = b")q\0" + b"".join(b"h%c\x86q%c" % (i, i + 1) for i in range(60))
+
+
+@pytest.mark.parametrize("call", [b"\x85R", b"\x85\x81"], ids=["reduce", "newobj"])
+def test_a_tuple_is_neither_hashed_nor_shown(tmp_path: Path, call: bytes) -> None:
+    for name in ("_MEM_FORMAT_ENCODING", *metadata.__all__):
+        start = b"\x80\x02ctorch.distributed.checkpoint.metadata\n%s\n" % name.encode()
+        (tmp_path / ".metadata").write_bytes(start + SHARED + call + b".")
+        with pytest.raises(pickle.UnpicklingError, match="damaged"):
+            dcp.FileSystemReader(tmp_path).read_metadata()
+
+
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        (metadata.MetadataIndex("a", (1,) * 1000), "a name"),  # hashed for each of many keys that share it
+        (metadata.MetadataIndex(("a",)), "a name"),  # type: ignore[arg-type]
+        (metadata.StorageMeta(*"abcd"), "an object's state"),
+    ],
+)
+def test_what_would_be_hashed_or_copied_is_small(tmp_path: Path, index: Any, said: str) -> None:
+    if type(index) is metadata.StorageMeta:
+        vars(index).update({str(i): i for i in range(10)})
+    with (tmp_path / ".metadata").open("wb") as file:
+        filesystem.make_pickler(pickle, file, 2, filesystem.StorageTable()).dump(index)
+    with pytest.raises(pickle.UnpicklingError, match=said):
         dcp.FileSystemReader(tmp_path).read_metadata()
 
 

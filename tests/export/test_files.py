@@ -58,6 +58,11 @@ def test_a_program_comes_back_the_same() -> None:
         again.module()(torch.ones(6, 3), False)
 
 
+def test_values_of_many_dimensions_come_back() -> None:
+    program = torch.export.export(nn.ReLU(), (torch.empty(8, 64, 32, 112, 112, device="meta"),))
+    assert str(read(written(program))) == str(program)  # the product of its strides has 64 bits
+
+
 def test_extra_files_and_other_files() -> None:
     file = io.BytesIO()
     torch.export.save(small(), file, extra_files={"note": "text"})
@@ -123,6 +128,11 @@ def test_other_texts_that_code_is_written_from() -> None:
     changed(lambda d: d["nodes"][0].update(val=[[1 << 30, 1 << 30], [1, 1], "float32"]))
     changed(lambda d: d["nodes"][0].update(val=[[1 << 39] * 200_000, [1], "float32"]))  # a product of hours
     changed(lambda d: d["nodes"][call].update(args={"tuple": [10**5000]}))  # no text of it can be written
+    changed(lambda d: d["nodes"][0].update(val=[[1 << 25, 1 << 24], [1 << 49, 1 << 49], "float32"]))
+    changed(lambda d: d["nodes"][0].update(symbolic_shape=[1] * 10_000))  # of each of many nodes
+    changed(lambda d: d["nodes"][0].update(symbolic_shape=[10**5000, 1]))
+    changed(lambda d: d["nodes"][call]["kwargs"].update({10**5000: 1}))
+    changed(lambda d: d["dynamic"].append([0, 10**5000, "b"]))
     changed(lambda d: d.update(ranges={"s0": [0, 10**5000]}))
     changed(lambda d: d["inputs"][0].update(target="_modules"))
     changed(lambda d: d["tensors"].update({"forward": torch.ones(1)}))

@@ -198,3 +198,76 @@ def test_what_runs_for_each_example_is_differentiated() -> None:
     assert table.grad[:, 0].tolist() == [0.5, 1.5, 1, 1]
     with pytest.raises(RuntimeError, match=r"vmap over torch\.allclose isn't supported yet"):
         vmap(lambda a: T.allclose(a, a))(X)
+
+
+class Product(T.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
+def test_a_custom_function_in_vmap_keeps_the_history_of_what_is_not_mapped() -> None:
+    weight, rows = T.ones(3), T.arange(12.0).view(4, 3)
+
+    def loss(weight: T.Tensor) -> T.Tensor:
+        return vmap(Product.apply, (None, 0))(weight, rows).sum()
+
+    assert grad(loss)(weight).equal(rows.sum(0))
+    leaf = weight.requires_grad_()
+    assert T.autograd.grad(loss(leaf), leaf)[0].equal(rows.sum(0))
+
+
+def test_jvp_writes_to_what_it_was_given() -> None:
+    x, v = T.ones(3), T.tensor([1.0, 2.0, 3.0])
+    out, tangent = jvp(lambda a: a[1:].mul_(2).sum(), (x,), (v,))
+    assert out == 4 and tangent == 10
+    assert x.tolist() == [1, 2, 2] and v.tolist() == [1, 4, 6]
+
+
+def test_levels_and_mapped_dims_that_programs_ask_for() -> None:
+    seen = []
+
+    def noted(x: T.Tensor) -> T.Tensor:
+        level = _functorch.maybe_get_level(x), _functorch.maybe_get_bdim(x), _functorch.current_level()
+        seen.append((*level, _functorch.is_gradtrackingtensor(x), _functorch.get_unwrapped(x).shape))
+        return x.sum()
+
+    grad(noted)(T.ones(3))
+    vmap(noted, 1)(T.ones(2, 3))
+    grad(lambda x: vmap(noted)(x).sum())(T.ones(2, 3))
+    vmap(grad(noted))(T.ones(2, 3))
+    assert seen == [(1, -1, 1, True, (3,)), (1, 1, 1, False, (2, 3)), (2, 0, 2, False, (2, 3)), (2, -1, 2, True, (3,))]
+
+
+def test_a_context_with_other_saved_tensors() -> None:
+    from wengert._functorch.autograd_function import CtxWithSavedTensors, reductify_leaf
+
+    class Named(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx._pt_inner_ctx = 1
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            CtxWithSavedTensors(ctx, ())
+
+    with pytest.raises(RuntimeError, match="PyTorch reserves the _pt_inner_ctx field"):
+        Named.apply(T.ones(2, requires_grad=True)).sum().backward()
+    ctx = CtxWithSavedTensors(CtxWithSavedTensors(type("Plain", (), {})(), (1,)), (2,))
+    ctx.note = 3
+    assert ctx.saved_tensors == (2,) and ctx._pt_inner_ctx.saved_tensors == (1,) and ctx._pt_inner_ctx.note == 3
+    assert reductify_leaf(T.ones(4, 3), 0, None, 4).tolist() == [4, 4, 4]
+    assert reductify_leaf(T.ones(3), None, 1, 4).shape == (3, 4)
+    assert reductify_leaf(T.ones(2, 4, 5), 1, 0, 4, (5,)).tolist() == [[2] * 5] * 4

@@ -270,3 +270,48 @@ def test_function_that_writes_in_place_in_nested_transforms() -> None:
     assert T.allclose(g, x.exp())
     hessian = T.func.hessian(lambda x: _ExpInPlace.apply(x.clone()).sum())(x)
     assert T.allclose(hessian, x.exp().diag())
+
+
+@pytest.mark.parametrize("to", [lambda x: x.int(), lambda x: x.bool(), lambda x: T.zeros(2, dtype=T.long).copy_(x)])
+def test_integers_have_no_tangent(to: Any) -> None:
+    """The derivative of what passes through integers is zero, as PyTorch's is, also after a cast back."""
+    x = T.tensor([1.5, 2.5])
+    whole, tangent = T.func.jvp(to, (x,), (T.ones(2),))
+    assert T.equal(tangent, T.zeros_like(whole))
+    assert T.equal(T.func.jvp(lambda x: to(x).float(), (x,), (T.ones(2),))[1], T.zeros(2))
+    assert T.equal(T.func.jvp(lambda x: to(x) * x, (x,), (T.ones(2),))[1], to(x).float())
+    assert T.equal(T.func.jacfwd(lambda x: to(x).float())(x), T.zeros(2, 2))
+    product = T.func.jacrev(T.func.vmap(lambda x: to(x)[0] * x))(x.repeat(2, 1))
+    assert T.equal(product.sum((1, 2)), to(x)[0].float().expand(2, 2))
+    assert T.equal(T.func.jacrev(T.func.jacfwd(lambda x: to(x) * x))(x), T.zeros(2, 2, 2))
+
+
+def test_views_of_a_tensor_whose_shape_changes_in_place() -> None:
+    def f(x: T.Tensor) -> tuple[T.Tensor, ...]:
+        y = x.clone()
+        d, v = y.detach(), y[1:]
+        y.t_()
+        y.unsqueeze_(1)
+        v.mul_(2)
+        y[0].add_(5)
+        return v * 1, y * 1, d * 1
+
+    x = T.arange(6.0).view(2, 3)
+    v, y, d = (t[1].tolist() for t in T.vmap(f)(T.stack([x, x])))
+    assert v == [[11, 8, 10]] and y == [[[5, 11]], [[1, 8]], [[2, 10]]] and d == [[5, 1, 2], [11, 8, 10]]  # PyTorch's
+    grad = T.func.grad(lambda x: sum((t * t).sum() for t in f(x)))
+    assert T.vmap(grad)(T.stack([x, x]))[0].tolist() == [[10, 2, 4], [88, 64, 80]]
+
+
+def test_a_view_whose_shape_changes_in_place_follows_its_base() -> None:
+    def f(x: T.Tensor) -> tuple[T.Tensor, ...]:
+        y = x.clone()
+        v = y[1:]
+        v.t_()
+        y.add_(1)
+        v.mul_(3)
+        return v * 1, y * 1
+
+    x = T.arange(6.0).view(2, 3)
+    v, y = (t[0].tolist() for t in T.vmap(f)(T.stack([x, x])))
+    assert v == [[12], [15], [18]] and y == [[1, 2, 3], [12, 15, 18]]

@@ -63,6 +63,12 @@ def test_a_graph_computes_what_the_function_does(f: Any) -> None:
         torch.testing.assert_close(a, b)
 
 
+def test_what_a_failed_call_left_unfinished_is_no_constant() -> None:
+    unfinished = torch.Tensor.__new__(torch.Tensor)  # as the traceback of an operator that failed may hold it
+    assert len(make_fx(lambda x: x.sin())(torch.ones(2)).graph.nodes) == 3
+    del unfinished
+
+
 def test_operators_have_the_names_of_aten() -> None:
     gm = make_fx(lambda x, w: (x @ w).relu().sum())(torch.randn(2, 3), torch.randn(3, 3))
     assert [n.name for n in gm.graph.nodes] == ["x_1", "w_1", "mm", "relu", "sum_1", "output"]

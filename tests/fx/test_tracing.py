@@ -282,3 +282,18 @@ def test_values_of_nodes_are_noted() -> None:
     gm = fx.symbolic_trace(lambda x: (x.sum(0), x[0]))
     FakeTensorProp(gm).propagate(torch.ones(2, 3))
     assert [n.meta["val"] is not None for n in gm.graph.nodes] == [True] * 4
+
+
+def test_graphs_are_lazy_modules_where_programs_ask_for_them() -> None:
+    from wengert.fx._lazy_graph_module import _LazyGraphModule, _use_lazy_graph_module
+
+    def twice(x: Any) -> Any:
+        return x.sin() * 2
+
+    with _use_lazy_graph_module(True):
+        traced = torch.fx.symbolic_trace(twice)
+        made = [traced, torch.fx.Transformer(traced).transform()]
+    for module in made:
+        assert isinstance(module, _LazyGraphModule) and module._needs_recompile()
+        assert module(torch.zeros(1)).item() == 0 and not module._needs_recompile()
+    assert not isinstance(torch.fx.symbolic_trace(twice), _LazyGraphModule)

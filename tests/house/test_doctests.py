@@ -76,8 +76,8 @@ def test_doctests(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for test in examples_of(module):
         wengert.manual_seed(0)
         output: list[str] = []
-        with warnings.catch_warnings():  # the example of a deprecated name is allowed to use it
-            warnings.filterwarnings("ignore", message=".*deprecated")
+        with warnings.catch_warnings():  # the example of a deprecated or a new name is allowed to use it
+            warnings.filterwarnings("ignore", message=".*(deprecated|in beta)")
             runner.run(test, out=output.append)
         assert not output, "".join(output)
 

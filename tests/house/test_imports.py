@@ -89,6 +89,20 @@ assert os.environ.get(name) == set_before
 """)
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_first_collection_after_the_import_does_not_walk_through_the_package(enabled: bool) -> None:
+    modules_after(f"""
+import gc, numpy
+if not {enabled}:
+    gc.disable()
+frozen = gc.get_freeze_count()  # Python 3.12 and later freeze objects of their own
+import wengert
+assert gc.isenabled() is {enabled} and gc.get_freeze_count() == frozen
+if {enabled} and not frozen:
+    assert any(listed is wengert.__dict__ for listed in gc.get_objects(2))
+""")
+
+
 STATE = """
 import gc, json, locale, logging, os, random, resource, signal, sys, threading, time, warnings
 import numpy as np

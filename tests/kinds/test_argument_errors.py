@@ -83,6 +83,30 @@ def test_the_first_two_shapes_that_do_not_broadcast_are_named(sizes: tuple[int, 
 
 # What one of Python's or NumPy's errors came out of once; the class and the first sentence are PyTorch's.
 REFUSED = {
+    "torch.result_type(x, None)": "TypeError: result_type() received an invalid combination of arguments - got "
+    "(Tensor, NoneType), but expected one of:",
+    "F.hinge_embedding_loss(1.5, 3)": "TypeError: hinge_embedding_loss(): argument 'input' (position 1) must be "
+    "Tensor, not float",
+    "F.gumbel_softmax('a')": "TypeError: empty_like(): argument 'input' (position 1) must be Tensor, not str",
+    "torch.FloatTensor(2, 2**63)": "TypeError: new(): argument 'size' failed to unpack the object at pos 2 with error "
+    '"Overflow when unpacking long long',
+    "torch.nn.utils.rnn.pad_sequence([x, 3])": "TypeError: expected Tensor as element 1 in argument 0, but got int",
+    "torch.nn.utils.rnn.pack_padded_sequence(3, [1])": "TypeError: _pack_padded_sequence(): argument 'input' "
+    "(position 1) must be Tensor, not int",
+    "torch.nn.utils.rnn.pack_padded_sequence(torch.ones(3, 2, 2), 3)": "RuntimeError: 'lengths' argument should be a "
+    "1D CPU int64 tensor, but got 0D cpu Long tensor",
+    "torch.autograd.grad('sum', x)": "AssertionError: Expected output to be a torch.Tensor",
+    "torch.autograd.backward([x.sum(), 3])": "AssertionError: Expected output to be a torch.Tensor",
+    "F.avg_pool2d(torch.ones(1, 4, 4), 1.5)": "TypeError: avg_pool2d(): argument 'kernel_size' (position 2) must be "
+    "tuple of ints, not float",
+    "F.max_pool2d(torch.ones(1, 4, 4), 2, (2.0, 2))": "TypeError: max_pool2d(): argument 'stride' (position 3) must be "
+    "tuple of ints, but found element of type float at pos 0",
+    "F.avg_pool1d(torch.ones(1, 1, 4), 2, 1, 0.5)": "TypeError: avg_pool1d(): argument 'padding' (position 4) must be "
+    "tuple of ints, not float",
+    "F.adaptive_avg_pool2d(torch.ones(1, 4, 4), (1.5, 2))": "TypeError: adaptive_avg_pool2d(): argument 'output_size' "
+    "(position 2) must be tuple of ints, but found element of type float at pos 0",
+    "F.max_pool1d(torch.ones(1, 4), True, 1)": "TypeError: max_pool1d(): argument 'kernel_size' (position 2) must be "
+    "tuple of ints, not bool",
     "torch.Tensor.item((1,))": "TypeError: descriptor 'item' for 'torch._C.TensorBase' objects doesn't apply to a "
     "'tuple' object",
     "torch.Tensor.bool(3)": "TypeError: descriptor 'bool' for 'torch._C.TensorBase' objects doesn't apply to a 'int' "
@@ -131,7 +155,7 @@ REFUSED = {
 
 def refusal(library: Any, code: str) -> str:
     try:
-        eval(code, {"torch": library, "x": library.ones(2, 3)})
+        eval(code, {"torch": library, "x": library.ones(2, 3), "F": library.nn.functional})
     except Exception as error:  # noqa: BLE001  it is compared
         return f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return ""
@@ -163,3 +187,23 @@ def test_another_error_shows_one_frame_and_leaves_nothing(no_gc: None) -> None:
 def test_nested_sequences_of_several_kinds() -> None:
     assert torch.tensor([[1.0, 2.0], torch.tensor([3.0, 4.0])]).tolist() == [[1, 2], [3, 4]]
     assert torch.tensor([[1, 2], np.array([3, 4]), range(2)]).tolist() == [[1, 2], [3, 4], [0, 1]]
+
+
+def test_what_is_too_large_for_memory_is_pytorchs_error() -> None:
+    """Programs that look for the largest batch that fits catch a RuntimeError, and look for words in it."""
+    x = torch.zeros(1).expand(2**45)
+    row = torch.zeros(2**23, 1, requires_grad=True)
+    for call in (
+        lambda: x * 2, lambda: x.clone(), lambda: torch.cat([x, x]), lambda: row @ row.T, lambda: x.double(),
+        lambda: torch.nn.functional.pad(torch.zeros(1), (2**45, 0)), lambda: torch.randperm(2**45), lambda: x.exp(),
+        lambda: torch.nn.Linear(1, 2**45), lambda: torch.nn.Upsample(size=2**45)(torch.zeros(1, 1, 1)),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="DefaultCPUAllocator: can't allocate memory: you tried to allocate"):
+            call()
+
+
+def test_numbers_of_numpy_have_the_dtype_of_pythons_in_promotion() -> None:
+    x = torch.ones(2)
+    assert torch.result_type(x, np.int64(2)) is torch.result_type(x, np.float64(2)) is torch.float32
+    assert torch.result_type(x.long(), np.float32(2)) is torch.float32
+    assert torch.result_type(np.bool_(True), x.int()) is torch.int32

@@ -1,9 +1,10 @@
 """The texts of hot functions: one for each shape that some operator has, as `tests/data/shapes.txt` holds them.
 
 That file is reviewed like code: what a change of the kinds does to the functions that every program runs is seen there.
-`python tests/kinds/test_shapes.py` writes it anew. The longest text of a kind stands there whole, another one as what
-tells it from the nearest one before it. Where texts differ only in what a node saves, the shortest stands for all; so
-do mul's and exp's for the forms without modes, for large arrays, of methods and of Python operators.
+`python tests/kinds/test_shapes.py` writes it anew. The longest text of a kind without a test for `needless` work
+stands there whole, another one as what tells it from the nearest one before it. Where texts differ only in what a node
+saves, the shortest stands for all; so do mul's and exp's for the forms without modes, for large arrays, of methods and
+of Python operators.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def golden() -> str:
     """What the file should hold."""
     parts = []
     for _, group in itertools.groupby(texts().items(), lambda item: item[0].partition("(")[0]):
-        members = sorted(group, key=lambda item: (-len(item[1]), item[0]))
+        members = sorted(group, key=lambda item: ("needless=" in item[0], -len(item[1]), item[0]))
         for k, (label, text) in enumerate(members):
             if k == 0:
                 parts.append(f"# {label}\n{text}")

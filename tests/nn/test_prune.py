@@ -144,3 +144,10 @@ def test_prune_of_a_tensor_alone() -> None:
     assert prune.L1Unstructured(amount=1).prune(t).tolist() == [0, -3, 2]
     scores = T.tensor([5.0, 1.0, 7.0])
     assert prune.L1Unstructured(amount=1).prune(t, importance_scores=scores).tolist() == [1, 0, 2]
+
+
+def test_hooks_are_printed_as_an_ordered_dict() -> None:
+    layer = T.nn.Linear(2, 2)
+    assert repr(layer._forward_pre_hooks) == "OrderedDict()"
+    prune.identity(layer, "weight")
+    assert repr(layer._forward_pre_hooks).startswith("OrderedDict([(")

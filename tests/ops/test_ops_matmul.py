@@ -281,6 +281,19 @@ def test_a_bad_order_of_many_factors_is_not_taken() -> None:
     assert wg.einsum("i,j,k,i,j,k->", v, v, v, v, v, v).item() == float(n) ** 3
 
 
+def test_dtypes_of_tensordot_and_einsum() -> None:
+    one, two = wg.ones(1, 1, 3, dtype=wg.int32), wg.ones(2, 1, 2, dtype=wg.int32)
+    result = wg.tensordot(one, two, ((0, 1), (2, 0)))  # the dims of size 1 meet sums, which stay int32
+    assert result.dtype is wg.int32
+    assert result.tolist() == [[4], [4], [4]]
+    with pytest.raises(NotImplementedError, match="\"dot\" not implemented for 'Bool'"):
+        wg.tensordot(one[0, 0].bool(), one[0, 0].bool(), 1)
+    b = wg.tensor([True, False])
+    assert wg.einsum("i,j->ij", b, b).tolist() == [[True, False], [False, False]]  # nothing is added up
+    with pytest.raises(NotImplementedError, match="\"bmm\" not implemented for 'Bool'"):
+        wg.einsum("i,i->", b, b)
+
+
 def test_multi_dot_and_kron_and_tensordot() -> None:
     a, b, c = draw(2, 30), draw(30, 4), draw(4, 5)
     np.testing.assert_allclose(array(wg.linalg.multi_dot([wg.tensor(x) for x in (a, b, c)])), a @ b @ c)

@@ -720,3 +720,26 @@ def test_what_cross_entropy_divides_by_a_number_has_the_name_of_that_form() -> N
     assert of_probabilities.grad_fn.name() == "DivBackward1"
     smoothed = wg.nn.functional.cross_entropy(x, target, label_smoothing=0.1)
     assert [node.name() for node, _ in smoothed.grad_fn.next_functions] == ["MulBackward1", "MulBackward1"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), 2.0, -0.1])
+@pytest.mark.parametrize("count", [3, 5000])
+def test_a_probability_that_is_none_is_refused_wherever_the_loss_is_computed(value: float, count: int) -> None:
+    """Nan too, as in PyTorch: a model that has diverged does not train on."""
+    loss, good, bad = F.binary_cross_entropy, wg.full((count,), 0.5), wg.full((count,), value)
+    pair = wg.stack([good, bad])
+    for call in (
+        lambda: loss(bad, good),
+        lambda: wg.func.vmap(loss)(pair, wg.ones(2, count)),
+        lambda: wg.func.grad(loss)(bad, good),
+    ):
+        with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+            call()
+    with pytest.raises(RuntimeError, match="all elements of target should be between 0 and 1"):
+        loss(good, bad)
+    compiled = wg.compile(lambda x, y: loss(x, y))
+    leaf = good.clone().requires_grad_()
+    for _ in range(3):
+        compiled(leaf, good).backward()
+    with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+        compiled(bad.clone().requires_grad_(), good)

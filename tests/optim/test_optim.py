@@ -666,3 +666,59 @@ def test_options_that_old_states_lack() -> None:
         w.grad = wengert.ones(2).to_sparse() if cls is optim.SparseAdam else wengert.ones(2)
         optimizer.step()
     assert optimizer.param_groups[0]["foreach"] is None
+
+
+@pytest.mark.parametrize("size", [2, 5000])
+@pytest.mark.parametrize("name", ["Adam", "SGD", "RMSprop", "Adagrad", "Rprop", "Adafactor", "Muon"])
+def test_state_of_another_shape_is_refused(name: str, size: int) -> None:
+    """Blocks of a large parameter were stepped with the first elements of a larger state."""
+    shape = (size, 2) if name == "Muon" else (size,)
+    options = {"momentum": 0.9} if name == "SGD" else {}
+    for change in (lambda v: v[:1].clone(), lambda v: wengert.cat([v, v]), lambda v: v[..., None], lambda v: v[None]):
+        p = wengert.nn.Parameter(wengert.ones(shape))
+        opt = getattr(wengert.optim, name)([p], **options)
+        p.grad = wengert.ones(shape)
+        opt.step()
+        saved = opt.state_dict()
+        parts = saved["state"][0]
+        for key in [
+            key for key, value in parts.items() if isinstance(value, wengert.Tensor) and value.numel() == p.numel()
+        ]:
+            parts[key] = change(parts[key])
+        opt.load_state_dict(saved)
+        before = p.detach().clone()
+        with pytest.raises(RuntimeError, match=r"^(The size of tensor [ab] \(|output with shape \[)"):
+            opt.step()
+        assert wengert.equal(p, before)
+
+
+def order_of_states(torch: Any, steps: int, search: str | None) -> list[list[str]]:
+    """The keys of state_dicts, in their order: of L-BFGS and of schedulers."""
+    p = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = torch.optim.LBFGS([p], max_iter=steps, line_search_fn=search)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = ((p - 3) ** 4).sum()
+        loss.backward()
+        return loss
+
+    keys = []
+    for _ in range(2):
+        optimizer.step(closure)
+        keys.append(list(optimizer.state_dict()["state"].get(0, {})))
+    sgd = torch.optim.SGD([p], 0.1, momentum=0.9)
+    rates = torch.optim.lr_scheduler
+    schedulers = [
+        rates.ReduceLROnPlateau(sgd), rates.CosineAnnealingWarmRestarts(sgd, 3), rates.CyclicLR(sgd, 0.1, 1.0),
+        rates.OneCycleLR(sgd, 1.0, 10), rates.PolynomialLR(sgd), torch.optim.swa_utils.SWALR(sgd, 0.1),
+    ]  # fmt: skip
+    return keys + [list(scheduler.state_dict()) for scheduler in schedulers]
+
+
+@pytest.mark.parametrize(("steps", "search"), [(1, None), (3, None), (3, "strong_wolfe")])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_states_are_in_pytorchs_order(torch: Any, steps: int, search: str | None) -> None:
+    import torch.optim.swa_utils
+
+    assert order_of_states(wengert, steps, search) == order_of_states(torch, steps, search)

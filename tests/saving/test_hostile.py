@@ -11,8 +11,11 @@ import io
 import json
 import pickle
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -408,6 +411,27 @@ def test_time_is_in_proportion_to_the_file(kind: str) -> None:
         wengert.load(archive_of(SLOW[kind]))
 
 
+class Key:
+    """Objects of one hash, as dataclasses of small integers may have."""
+
+    compared = 0
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        Key.compared += 1
+        return self is other
+
+
+def test_objects_of_one_hash_are_not_compared_without_end() -> None:
+    keys, padding = b"h\0)\x81" * 3000, text("a" * 4_000_000)
+    file = archive_of(b"\x80\x02(" + padding + b"c%s\nKey\nq\0\x8f(" % __name__.encode() + keys + b"\x90t.")
+    with wengert.serialization.safe_globals([Key]), pytest.raises(pickle.UnpicklingError, match="much more memory"):
+        wengert.load(file)
+    assert Key.compared < 1_000_000
+
+
 def test_what_programs_save_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "FREE", 1 << 15)
     n = 5000
@@ -511,3 +535,89 @@ def test_a_mapping_of_a_negative_size_is_an_error(torch: Any, tmp_path: Any) -> 
         for shared in (True, False):
             with pytest.raises(RuntimeError, match=r"unable to mmap -4 bytes from file <.*>: Cannot allocate memory"):
                 lib.from_file(str(tmp_path / "x"), shared=shared, size=-1)
+
+
+# --------------------------------------------------------------------------------------------- archives that lie
+NUMBER = b"\x80\x02K\1."
+VERSIONS = {
+    b"0": "version 0, but the minimum", b"-1": "version -1, but the minimum", b"0x3": "version 0, but the minimum",
+    b"11": "version 11, but the maximum", b"9" * 9000: "version 9{20}, but the maximum",
+    b"": "Couldn't parse the version", b"x": "parse the version x as Long Long", b"\xff3": "Couldn't parse the version",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda v: repr(v[:5]))
+def test_formats_of_other_versions_are_refused(version: bytes) -> None:
+    for good in (b"3\n", b"1", b"10\n", b" +3.5"):
+        assert wengert.load(archive_of(NUMBER, version=good)) == 1
+    with pytest.raises(RuntimeError, match=VERSIONS[version]):
+        wengert.load(archive_of(NUMBER, version=version))
+    with pytest.raises(RuntimeError, match=VERSIONS[version]):
+        wengert.load(archive_of(NUMBER, version=b"3", **{".data_version": version}))
+
+
+def patched(at: int, *bits: int) -> bytes:
+    """An archive of one record with bits set in its directory."""
+    data = bytearray(archive_of(NUMBER).getvalue())
+    start = data.index(b"PK\1\2") + at
+    for bit in bits:
+        data[start + bit // 8] |= 1 << bit % 8
+    return bytes(data)
+
+
+def with_end64(length: int) -> bytes:
+    """An archive whose ZIP64 end says that it has this many bytes."""
+    data = archive_of(NUMBER).getvalue()
+    end = data.index(b"PK\5\6")
+    size, start = struct.unpack_from("<2I", data, end + 12)
+    wide = struct.pack("<4sQ2H2I4Q", b"PK\6\6", length, 45, 45, 0, 0, 1, 1, size, start)
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
+    return data[:end] + wide + locator + b"PK\5\6" + bytes(4) + b"\xff" * 12 + bytes(2)
+
+
+LIARS = {
+    "another disk": patched(34, 0), "encrypted": patched(8, 0), "strongly encrypted": patched(8, 0, 6),
+    "masked": patched(8, 13), "a patch": patched(8, 5), "short end": with_end64(43),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LIARS)
+def test_archives_with_parts_elsewhere_are_refused(kind: str) -> None:
+    with pytest.raises(RuntimeError, match=r"zip archive: (record 'a/data.pkl' is encrypted, a|failed finding)"):
+        wengert.load(io.BytesIO(LIARS[kind]))
+    assert wengert.load(io.BytesIO(with_end64(44))) == 1
+
+
+def test_an_archive_has_one_folder() -> None:
+    file = archive_of(NUMBER)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("b/data.pkl", NUMBER)
+    file.seek(0)
+    with pytest.raises(RuntimeError, match=r"file in archive is not in a subdirectory a/: b/data.pkl"):
+        wengert.load(file)
+
+
+CUT_WHILE_READ = """
+import os, sys, zipfile, wengert
+path, order, dtype = sys.argv[1:]
+x = wengert.arange(100_000).to(getattr(wengert, dtype))
+wengert.save(x, path + "0")
+with zipfile.ZipFile(path + "0") as old, zipfile.ZipFile(path, "w") as new:
+    for name in old.namelist():
+        new.writestr("a/" + name.split("/", 1)[1], order if name.endswith("byteorder") else old.read(name))
+def cut(storage, location):
+    os.truncate(path, 100)
+    return storage
+got = wengert.load(path, mmap=True, map_location=cut)
+print(got.tolist() == x.tolist() or order == "big")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not let a mapped file be cut")
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_what_is_copied_from_a_mapped_file_survives_its_end(order: str, tmp_path: Path) -> None:
+    """zipfile aligns nothing, so the storage is copied; the other byte order is copied too."""
+    at = tmp_path / ("x" if order == "big" else "xy")
+    run = [sys.executable, "-c", CUT_WHILE_READ, str(at), order, "float64"]
+    done = subprocess.run(run, check=False, capture_output=True, text=True, timeout=300)
+    assert done.stdout == "True\n", (done.returncode, done.stderr)

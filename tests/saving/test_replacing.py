@@ -251,6 +251,26 @@ def test_reads_that_make_no_sense_end(zipped: bool, answer: Any) -> None:
         wengert.load(file)
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_file_need_not_say_where_it_is_after_a_seek(zipped: bool) -> None:
+    class Silent(io.BytesIO):
+        def seek(self, *where: int) -> Any:
+            super().seek(*where)
+
+    file = Silent()
+    wengert.save([1], file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    assert wengert.load(file) == [1]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_the_name_of_a_folder_is_not_that_of_a_file(zipped: bool, tmp_path: Path) -> None:
+    wengert.save([1], tmp_path / "x.pt")
+    with pytest.raises(RuntimeError, match="Is a directory"):
+        wengert.save([2], f"{tmp_path}/x.pt/", _use_new_zipfile_serialization=zipped)
+    assert wengert.load(tmp_path / "x.pt") == [1]
+
+
 def test_a_mapping_is_of_the_file_that_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the reading of the directory and the mapping another writer may replace the file."""
     path = tmp_path / "x.pt"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import INT64
 from .._base.registry import plain
 from . import intp
 from .accumulate import add_rows
@@ -113,6 +114,14 @@ def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 def read_along(x: Any, index: Any, dim: int) -> Any:
     """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
+    if index.size <= FEW and x.ndim and index.dtype is INT64:  # what follows, in one call
+        if x.ndim > 1:
+            step, begins = _small_lines(x.shape, index.shape, dim)
+            if step is not None:
+                index = index * step
+            if begins is not None:
+                index = index + begins
+        return intp.take(x, index)
     if index.size < 2 * _BLOCK:
         return intp.take(x if x.ndim else np.asarray(x), along(x.shape, index, dim))
     rows = rows_of(index, x.shape, dim)
@@ -210,6 +219,14 @@ def check_range(index: Any, dim: int, n: int) -> None:
     """Raise PyTorch's error if an index along a dimension of size ``n`` is out of range."""
     if not index.size or (index.dtype.itemsize == 8 and all_below(index, n)):
         return
-    low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)
-    if low < 0 or high >= n:
-        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
+    bad = first_outside(index, 0, n)
+    if bad is not None:
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {n}")
+
+
+def first_outside(index: Any, least: int, n: int) -> int | None:
+    """The first element, in row-major order, below ``least`` or not below ``n``: PyTorch's errors name it."""
+    if least <= int(np.minimum.reduce(index, None)) and int(np.maximum.reduce(index, None)) < n:
+        return None
+    outside = (index < least) | (index >= n)
+    return int(index[outside][0])

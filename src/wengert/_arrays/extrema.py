@@ -17,6 +17,8 @@ from .library import in_lib, lib
 from .sums import SMALL
 from .threads import LARGE
 
+IN_COLUMNS = LARGE >> 2  # elements from which ``in_large_columns`` may hold
+
 
 def positions(index: Any, dim: int, size: int) -> Any:
     """Flat positions of the elements that ``index`` selects along ``dim``, which has ``size`` elements."""
@@ -67,31 +69,34 @@ def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
     return np.multiply(mask, share, mask)
 
 
-def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """An extremum along a dim and its position; ``place`` is the array's ``argmax`` or ``argmin``."""
+ARGMAX, ARGMIN = np.ndarray.argmax, np.ndarray.argmin
+
+
+def extremum_with_place(x: Any, place: Any, ufunc: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """An extremum along a dim and its position; ``place`` is ``ARGMAX`` or ``ARGMIN``."""
     if type(x) is not np.ndarray:
-        where = place(dim, keepdims=keepdim)
-        return reduce(x, dim, None, None, keepdim), where.astype(INT64)
-    if in_large_columns(x, dim):
-        best = reduce(x, dim, None, None, True)
+        where = getattr(x, place.__name__)(dim, keepdims=keepdim)
+        return ufunc.reduce(x, dim, None, None, keepdim), where.astype(INT64)
+    if x.size >= IN_COLUMNS and in_large_columns(x, dim):
+        best = ufunc.reduce(x, dim, None, None, True)
         where = _places_in_columns(x, best, dim, keepdim)
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
-    where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
-    return values, intp.int64(where)
+    where = place(x, dim, keepdims=True) if keepdim else place(x, dim)
+    values = of_rows(x, where) if _in_rows(x, dim) else ufunc.reduce(x, dim, None, None, keepdim)
+    return values, where if where.dtype is INT64 else intp.int64(where)
 
 
-def extremum_over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
+def extremum_over(x: Any, place: Any, ufunc: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """An extremum over some dims; ``place`` is ``ARGMAX`` or ``ARGMIN``."""
     if type(x) is not np.ndarray:
-        return reduce(x, dim, None, None, keepdim)
+        return ufunc.reduce(x, dim, None, None, keepdim)
     if len(dim) == x.ndim:
         if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
-            return x.ravel()[place()]
+            return x.ravel()[place(x)]
     elif len(dim) == 1 and _in_rows(x, dim[0]):
-        return of_rows(x, place(-1, keepdims=True) if keepdim else place(-1))
-    return reduce(x, dim, None, None, keepdim)
+        return of_rows(x, place(x, -1, keepdims=True) if keepdim else place(x, -1))
+    return ufunc.reduce(x, dim, None, None, keepdim)
 
 
 def _in_rows(x: Any, dim: int) -> bool:
@@ -108,7 +113,7 @@ def of_rows(x: Any, where: Any) -> Any:
         return x.reshape(-1)[where + starts]
     if x.ndim == 1:
         return x[where]
-    return intp.take(x.ravel(), _row_starts(where.shape, x.shape[-1]) + where)
+    return intp.take(x if x.flags.c_contiguous else x.ravel(), _row_starts(where.shape, x.shape[-1]) + where)
 
 
 @functools.lru_cache(64)
@@ -119,7 +124,7 @@ def _row_starts(shape: tuple[int, ...], n: int) -> Any:
 
 def in_large_columns(x: Any, dim: int) -> bool:
     """Whether NumPy, which reads one column after the other, takes twice as long as ``_places_in_columns``."""
-    return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
+    return x.size >= IN_COLUMNS and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
 
 
 _largest: Any = np.maximum.reduce

@@ -11,8 +11,10 @@ it: ``layout=rows``. A rule takes the operator's raw function and returns one wh
     in the order that PyTorch's TensorIterator finds among all operands: elementwise work
 ``columns``
     batches of column-major matrices: LAPACK's results
-``channels_last``, ``channels_last_2d``, ``convolved``, ``convolved_2d``
+``channels_last``, ``channels_last_2d``, ``convolved``, ``as_indices``
     channels-last if the first operand is, else row-major: convolutions, pooling, interpolation
+
+Where PyTorch lays a cotangent out as the operand and not as what arrives, a formula says so: ``as_channels_of``.
 
 A rule may name, for hot functions, when its function alone will do: ``needless``, a condition on the operands' arrays.
 
@@ -83,12 +85,28 @@ def is_dense(shape: tuple[int, ...], strides: Strides, step: int) -> bool:
     return True
 
 
-def strides_like(a: Any) -> Strides:
-    """The strides in bytes of ``empty_like(a)``: its own if it is dense, else those of the same order of dims."""
-    if is_dense(a.shape, a.strides, a.itemsize):
-        return shown_strides(a.shape, a.strides, a.itemsize)
-    shown = shown_strides(a.shape, a.strides, a.itemsize)
-    return in_order(a.shape, memory_order(a, shown), a.itemsize)
+def strides_like(a: Any, dtype: Any = None) -> Strides:
+    """The strides in bytes of ``empty_like(a)``, of another dtype if one is given.
+
+    They are its own if it is dense, else those of the same order of dims.
+    """
+    own = a.itemsize
+    step = own if dtype is None else dtype.itemsize
+    strides = _strides_of_copy(a.shape, a.strides, own, step)
+    if strides is None:
+        shown = shown_strides(a.shape, tuple(map(abs, a.strides)), own)
+        return in_order(a.shape, memory_order(a, shown), step)
+    return strides
+
+
+@functools.lru_cache(4096)
+def _strides_of_copy(shape: tuple[int, ...], strides: Strides, own: int, step: int) -> Strides | None:
+    """See ``strides_like``; ``None`` if the array is not dense."""
+    strides = tuple(map(abs, strides))  # PyTorch has no array that runs backwards
+    if not is_dense(shape, strides, own):
+        return None
+    shown = shown_strides(shape, strides, own)
+    return shown if step == own else tuple([s // own * step for s in shown])
 
 
 def is_channels_last(a: Any, sequences: bool = False) -> bool:
@@ -138,9 +156,7 @@ def relaid(r: Any, strides: Strides) -> Any:
 
 def empty_like(a: Any, dtype: Any) -> Any:
     """An uninitialised dense array with the shape and the order of dims of ``a``."""
-    strides, own = strides_like(a), a.itemsize
-    step = dtype.itemsize
-    return empty(a.shape, dtype, strides if step == own else tuple([s // own * step for s in strides]))
+    return empty(a.shape, dtype, strides_like(a, dtype))
 
 
 def relaid_copy(a: Any) -> Any:
@@ -190,6 +206,7 @@ def iterated_strides(shape: tuple[int, ...], operands: tuple[tuple[Any, Strides,
     the first operand in which two dims can be told apart.
     """
     rank = len(shape)
+    operands = tuple([(s, shown_strides(s, strides, size), size) for s, strides, size in operands])
     if all(s == shape for s, _, _ in operands):
         rows = [row_major_strides(s, size) for s, _, size in operands]
         if all(_equal_but_for_ones(s, t, r) for (s, t, _), r in zip(operands, rows, strict=True)):
@@ -236,7 +253,7 @@ def _verdict(operands: list[Strides], shape: tuple[int, ...], d: int, e: int) ->
 
 def as_iterated(r: Any, operands: Any) -> Any:
     """An elementwise result in the order of the operands."""
-    known = tuple([(a.shape, shown_strides(a.shape, a.strides, a.itemsize), a.itemsize) for a in operands])
+    known = tuple([(a.shape, a.strides, a.itemsize) for a in operands])
     return relaid(r, iterated_strides(r.shape, known, r.itemsize))
 
 
@@ -321,7 +338,14 @@ def always_rows(fn: Callable[..., Any]) -> Callable[..., Any]:
 def _all_in_rows(r: Any) -> Any:
     if type(r) is np.ndarray:
         return in_rows(r)
-    return tuple([in_rows(one) if type(one) is np.ndarray else one for one in r]) if type(r) is tuple else r
+    if type(r) is not tuple:
+        return r
+    found = []
+    for one in r:
+        if type(one) is np.ndarray and (not one.flags.c_contiguous or 1 in one.shape or not one.size):
+            one = in_rows(one)
+        found.append(one)
+    return tuple(found)
 
 
 def columns(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -355,8 +379,7 @@ def as_like(a: Any, r: Any) -> Any:
     """An array in the order of ``a``, if they have one shape, else in rows."""
     if r.shape != a.shape:
         return in_rows(r)
-    strides = strides_like(a)
-    return relaid(r, strides if r.itemsize == a.itemsize else tuple(s // a.itemsize * r.itemsize for s in strides))
+    return relaid(r, strides_like(a, r.dtype))
 
 
 @needless("{a}.ndim < 2", 0)
@@ -397,17 +420,45 @@ def _by_rank(rank: int, r: Any) -> Any:
     return in_channels_last(r) if r.ndim == rank else in_rows(r)
 
 
-def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Rule:
-    """The rule for a first operand of these ranks, and for weights, the second operand, of these."""
-    both = (ranks, of_weights) if of_weights else (ranks,)
+class ChannelsLastShape(tuple[int, ...]):
+    """The shape of an array that was channels-last."""
 
-    @needless("{a}.flags.c_contiguous", len(both))
+    __slots__ = ()
+
+
+def shape_like(a: Any) -> Any:
+    """The shape of an operand, for ``as_channels_of``."""
+    if type(a) is not np.ndarray or a.flags.c_contiguous or not is_channels_last(a):
+        return a.shape
+    return ChannelsLastShape(a.shape)
+
+
+def as_channels_of(r: Any, *operands: Any) -> Any:
+    """A cotangent of an operand of a convolution, pooling or norm: channels-last if an operand is, else row-major.
+
+    ``operands``: arrays, or what is saved in place of one, with a shape of ``shape_like``.
+    """
+    if type(r) is not np.ndarray:  # a transform's value
+        return r
+    for a in operands:
+        if type(a) is not np.ndarray:
+            if type(getattr(a, "shape", a)) is ChannelsLastShape:
+                return in_channels_last(r)
+        elif not a.flags.c_contiguous and is_channels_last(a):
+            return in_channels_last(r)
+    return in_rows(r)
+
+
+def _by_channels(*ranks: tuple[int, ...]) -> Rule:
+    """The rule for first operands of these ranks; an operand without ranks decides nothing."""
+
+    @needless("{a}.flags.c_contiguous", len(ranks))
     def rule(fn: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             r = fn(*args)
-            if args[0].flags.c_contiguous and (not of_weights or args[1].flags.c_contiguous):
+            if args[0].flags.c_contiguous and (len(ranks) == 1 or args[1].flags.c_contiguous):
                 return r  # the usual case
-            for a, wanted in zip(args, both, strict=False):
+            for a, wanted in zip(args, ranks, strict=False):
                 if a.ndim in wanted and not a.flags.c_contiguous and is_channels_last(a, True):
                     return _each(functools.partial(_by_rank, a.ndim), r)
             return _all_in_rows(r)
@@ -418,6 +469,7 @@ def _by_channels(ranks: tuple[int, ...], of_weights: tuple[int, ...] = ()) -> Ru
 
 
 # Channels-last results if the first operand is, else row-major ones; many of PyTorch's kernels know no such volumes.
-# For a convolution the weights count too, also those of a sequence, which is an image of one row.
+# For a convolution the weights count too, also those of a sequence, which is an image of one row. The cotangent of a
+# maximum lies as the indices do, the second operand.
 channels_last, channels_last_2d = _by_channels((4, 5)), _by_channels((4,))
-convolved, convolved_2d = _by_channels((4, 5), (3, 4, 5)), _by_channels((4,), (3, 4))
+convolved, as_indices = _by_channels((4, 5), (3, 4, 5)), _by_channels((), (4, 5))

@@ -80,9 +80,11 @@ def in_lib(fn: Any, name: str | None = None) -> Any:
 @in_lib
 @of_any_library
 def cast(x: Any, dtype: Any) -> Any:
-    """x in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    """x in another dtype; as in PyTorch, complex to real drops the imaginary part, and double to half goes by float."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
+    if dtype.char == "e" and x.dtype.char == "d":
+        x = x.astype("f4")
     return x.astype(dtype)
 
 

@@ -153,12 +153,9 @@ _FEW = 4096
 
 
 def in_unit_interval(a: Any) -> bool:
-    """Whether no element is outside of [0, 1]; nan does not count as outside, as in PyTorch."""
+    """Whether all elements are in [0, 1]; nan is not, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return True
     if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values, that of nan first
-        if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
-            return True
-    elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
-        return True
-    return not ((a < 0) | (a > 1)).any()
+        return bool(a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1)
+    return bool(np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1)

@@ -62,7 +62,7 @@ def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
 
 
 def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    rows = x.swapaxes(dim, -1) if dim == x.ndim - 2 or dim == x.ndim - 1 else lib.moveaxis(x, dim, -1)
+    rows = x if dim == x.ndim - 1 else x.swapaxes(dim, -1) if dim == x.ndim - 2 else lib.moveaxis(x, dim, -1)
     where = lib.median_positions(rows, ignore_nan, True)
     values = of_rows(rows, where)
     if keepdim:

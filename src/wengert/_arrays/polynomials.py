@@ -44,23 +44,26 @@ def few_of_low_degree(series: str, x: Any, n: Any, first: First, following: Next
     if type(x) is not ndarray or type(n) is not ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
         return None
     if x.size <= _VERY_FEW and x.shape == n.shape:
+        flat = x.ndim == 1
+        points, degrees = (x, n) if flat else (x.ravel(), n.ravel())
         made = []
-        for point, degree in zip(x.ravel().tolist(), n.ravel().tolist(), strict=True):
-            if not 0 <= degree < 17:
+        for point, degree in zip(points.tolist(), degrees.tolist(), strict=True):
+            if 0.0 <= degree < 1.0:
+                made.append(1.0)
+                continue
+            if not 1.0 <= degree < 17.0:
                 break
-            before, now = 1.0, 1.0
-            if degree >= 1:
-                if shifted:
-                    point = 2.0 * point - 1.0
-                now = first(point)
-                for k in range(1, int(degree)):
-                    before, now = now, following(k, point, now, before)
-                if not -_LARGE < now < _LARGE:
-                    break
+            if shifted:
+                point = 2.0 * point - 1.0
+            before, now = 1.0, first(point)
+            for k in range(1, int(degree)):
+                before, now = now, following(k, point, now, before)
+            if not -_LARGE < now < _LARGE:
+                break
             made.append(now)
         else:
             values = array(made, x.dtype)
-            return values if x.ndim == 1 else values.reshape(x.shape)
+            return values if flat else values.reshape(x.shape)
     degree = n.astype(INTP)  # as SciPy declares them; of nan and inf the lowest
     if not _LOW.issuperset(degree.ravel().tolist()):
         return None

@@ -21,6 +21,7 @@ _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
 _exp: Any = np.exp
+_log: Any = np.log
 _MANY = 4096  # elements from which kernels and blocks pay
 # NOTE [ Small rows ]
 #     Products with ones replace reductions (``table_of_ones``). A sum of squares, which is one product, shows whether
@@ -133,8 +134,9 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
         w = x.astype(FLOAT64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _few_sums(_exp(w), dim)
-            w -= np.log(s, s)
+            s, ones = _exp(w), table_of_ones(n, n, FLOAT64)
+            s = s.dot(ones) if dim == x.ndim - 1 else ones.dot(s)  # as ``_few_sums`` does
+            w -= _log(s, s)
             return w.astype(FLOAT32)
     elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
         r = x - _max(x, dim, None, None, True)

@@ -9,7 +9,7 @@ import numpy as np
 from .._base.dtypes import BLAS_FLOATS
 from .._base.registry import plain
 from . import intp
-from .along import read_along
+from .along import FEW, read_along
 from .library import in_lib
 from .unstable import has_equal, in_torch_order, kth_steps, largest_steps, placed, sort_steps
 
@@ -110,9 +110,9 @@ def chosen(x: Any, order: Any) -> Any:
 @in_lib
 def sorted_with_positions(x: Any, dim: int, descending: bool, stable: bool = True) -> tuple[Any, Any]:
     """See ``sort``."""
-    n = x.shape[dim] if x.ndim else 1
-    if n <= 16 and dim == x.ndim - 1 and not descending and x.flags.c_contiguous and x.dtype.kind != "V":
-        order = intp.argsort(x, -1, "stable")  # what follows, for few elements in their order
+    few = not descending and x.ndim and x.size <= FEW and x.shape[dim] <= 16
+    if few and x.flags.c_contiguous and x.dtype.kind != "V":
+        order = intp.argsort(x, dim, "stable")  # what follows, for few elements in their order
         return read_along(x, order, dim), order
     rows = np.ascontiguousarray(_last(x, dim))
     order = stable_order(rows, descending)
@@ -211,7 +211,7 @@ def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
     """Binary search of each row's values in the row, all at once."""
     n = rows.shape[-1]
     if rows.ndim == 1:
-        return np.asarray(np.searchsorted(rows, values, "right" if right else "left"), dtype=np.int64)[()]
+        return intp.int64(rows.searchsorted(values, "right" if right else "left"))
     low = np.zeros(values.shape, np.int64)
     high = np.full(values.shape, n, np.int64)
     while (low < high).any():

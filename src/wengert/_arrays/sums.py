@@ -131,7 +131,8 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
     """The mean over dims that hold ``count`` elements together; half precision is added up in float32."""
     wide = MEAN_ACCUMULATOR[x.dtype]
     if wide is None:
-        r = lib.sum_over(x, dim, keepdim) / count
+        r = lib.sum_over(x, dim, keepdim)
+        r = r / lib.NUMBERS[r.dtype][count] if r.ndim else r / count  # NumPy divides arrays by arrays in half the time
     else:
         r = (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
     return r if x.flags.c_contiguous or type(x) is not np.ndarray else in_rows(r)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Iterable
 from types import MethodType
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
-from .errors import noted
+from .errors import noted, warn
 from .hooks import hook
 from .torch_function import leave_modes
 
@@ -301,11 +300,10 @@ def _intern(name: str, index: int | None) -> device:
     if known is not None:
         return known
     if name == "mkldnn":
-        warnings.warn(
+        warn(
             "'mkldnn' is no longer used as device type. So torch.device('mkldnn') will be deprecated and removed in "
             "the future. Please use other valid device types instead.",
             UserWarning,
-            stacklevel=4,
         )
     return _DEVICES.setdefault((name, index), _frozen(device, type=name, index=index))
 

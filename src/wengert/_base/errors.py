@@ -97,6 +97,20 @@ def noted(error: E, *notes: str, code: str | None = None) -> E:
     return error
 
 
+def out_of_memory(size: int) -> RuntimeError:
+    """PyTorch's error where ``size`` bytes cannot be had."""
+    return RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        f"allocate {size} bytes. Error code 12 (Cannot allocate memory)"
+    )
+
+
+def of_memory(error: BaseException | None) -> RuntimeError | None:
+    """PyTorch's error in place of NumPy's for an array that is too large; ``None`` for another error."""
+    size = getattr(error, "_total_size", None) if isinstance(error, MemoryError) else None
+    return None if size is None else out_of_memory(size)
+
+
 def sizes_differ(a: Any, b: Any) -> str:
     """PyTorch's message for shapes that do not broadcast."""
     n = max(len(a), len(b))
@@ -162,3 +176,11 @@ def warn_once(message: str, category: type[Warning] = UserWarning, more: Callabl
 
 warned: set[str] = set()
 always = False  # torch.set_warn_always
+
+
+def no_stream(stream: Any) -> None:
+    """Raise PyTorch's error for a stream that DLPack's consumer asks the CPU for; -1 is none."""
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    if stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")

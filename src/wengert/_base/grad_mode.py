@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, overload
 
+from .errors import warn
 from .modes import MODE, State, changed, enter, leave_mode, replaced
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -21,14 +22,11 @@ class ContextDecorator:
 
     def __call__(self, fn: _F) -> _F:
         if inspect.isclass(fn):
-            import warnings
-
-            warnings.warn(
+            warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
                 "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
                 "the `__init__` method and nothing else.",
                 FutureWarning,
-                stacklevel=2,
             )
             fn = functools.partial(fn)  # type: ignore[assignment]
         if inspect.isgeneratorfunction(fn):

@@ -262,10 +262,12 @@ _innermost: ContextVar[_Running | None] = ContextVar("wengert_transform", defaul
 class transform:
     """Context in which a transform of torch.func runs its function: permanent changes to tensors are refused."""
 
-    __slots__ = ("adopted", "outer", "rebound")
+    __slots__ = ("adopted", "outer", "rebound", "reverse", "variables")
 
     def __init__(self) -> None:
+        self.reverse = False  # whether it is reverse mode's
         self.outer: transform | None = None
+        self.variables: set[Any] | None = None  # the variables' nodes, of reverse mode on the program's own tape
         self.rebound: list[Any] = []  # weak references to tensors, and their replaced payload and node
         self.adopted: list[Any] = []  # weak references to tensors whose history began with a write in place
 
@@ -303,6 +305,20 @@ class undone:
 def running() -> Any:
     """What dies when the innermost transform ends."""
     return _innermost.get()
+
+
+def in_reverse_mode() -> bool:
+    """Whether one of the transforms that are running is reverse mode's."""
+    now = in_transform()
+    while now is not None and not now.reverse:
+        now = now.outer
+    return now is not None
+
+
+NO_SAVED_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use "
+    "case."
+)
 
 
 def in_transform() -> transform | None:

@@ -8,7 +8,8 @@ takes a tenth longer; more than 2**22 gains nothing. OpenBLAS reads the number w
 works if wengert is imported before NumPy. A number that the user has set is respected, and the environment is restored.
 
 From here to the end of the package's import the garbage collector is off: the modules make objects that stay, and to
-walk through them takes a tenth of the import.
+walk through them takes a tenth of the import. At its end they are moved to the oldest generation as they are; else the
+first collection after it, of the youngest objects, would walk through them all.
 """
 
 from __future__ import annotations
@@ -44,4 +45,7 @@ gc.disable()
 def imported() -> None:
     """Turn the garbage collector on again, if it was on."""
     if _collects:
+        if not gc.get_freeze_count():  # what is frozen stays so
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()

@@ -104,6 +104,7 @@ class Operator:
     absent: bool = False  # whether the formula gets None, not zeros, for a missing cotangent
     constants_from: int | None = None  # the index from which on a sequence's operands have no edge
     jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
+    in_float32: str = ""  # what is computed in float32 for half precision: the "result", the "gradient" or "both"
     batch: Any = None  # the batching rule
     saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, if they differ
 
@@ -208,9 +209,22 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
         space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
+        if space == "Tensor" and type(fn) is property:
+            fn = not_writable(name, fn)
         table_of(space)[name] = fn
         placed.append((space, name))
     return fn
+
+
+def not_writable(name: str, member: property) -> property:
+    """A property of ``Tensor``; without a setter it refuses writes in PyTorch's words: see ``tools/make_stubs.py``."""
+    if member.fset is not None:
+        return member
+
+    def read_only(*_: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return member.setter(read_only).deleter(member.fdel or read_only)
 
 
 def public(*names: str) -> Callable[[Any], Any]:

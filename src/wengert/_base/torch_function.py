@@ -43,7 +43,7 @@ DISABLED: Any = _disabled_torch_function_impl
 
 
 def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_dispatch__`` of a class that overrides nothing; wengert never calls it."""
+    """The ``__torch_dispatch__`` of a class that overrides nothing."""
     return func(*args, **(kwargs or {}))
 
 

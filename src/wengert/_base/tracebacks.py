@@ -25,7 +25,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from .errors import INTERNAL
+from .errors import INTERNAL, of_memory
 
 F = TypeVar("F")
 RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap)
@@ -38,8 +38,18 @@ def shorten(frame: Any) -> None:
     caller = frame.f_back
     if not isinstance(error, Exception) or (caller is not None and INTERNAL[caller.f_code.co_filename]):
         return
+    if type(error) is TypeError and caller is not None:
+        from .calls import reword
+
+        reword(error, frame, caller)
     if os.environ.get("WENGERT_TRACEBACK") == "full":
         return
+    instead = of_memory(error)  # an operator's: public functions have put their own in its place
+    if instead is not None:
+        try:
+            raise instead from None
+        finally:
+            del instead, error
     hide_context(error)
     first = error.__traceback__
     if first is None or first.tb_frame is not frame:

@@ -10,4 +10,4 @@ from contextvars import ContextVar
 from typing import Any
 
 TRACER: ContextVar[Any] = ContextVar("wengert_tracer", default=None)
-COMPILING: ContextVar[bool] = ContextVar("wengert_compiling", default=False)  # a program that is the function itself
+COMPILING: ContextVar[bool] = ContextVar("wengert_compiling", default=False)  # a compiled function runs as it is

@@ -17,6 +17,7 @@ from wengert._cli.children import changing
 
 # PyTorch's modules for objects of private modules of wengert (see `FORMER` in `_tensor_api.publish`).
 _HOMES = {
+    "cuda": {"AcceleratorError": "", "OutOfMemoryError": ""},
     "_constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
     "_construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
     "_dtypes": {"dtype": ""},

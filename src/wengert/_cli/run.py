@@ -302,5 +302,6 @@ def _without_runner(trace: TracebackType | None) -> TracebackType | None:
         trace = trace.tb_next
     copy = None
     for one in reversed(kept):
-        copy = TracebackType(copy, one.tb_frame, one.tb_lasti, one.tb_lineno)
+        line = one.tb_lineno if one.tb_lineno is not None else one.tb_frame.f_code.co_firstlineno  # in a last handler
+        copy = TracebackType(copy, one.tb_frame, one.tb_lasti, line)
     return copy

@@ -80,8 +80,6 @@ def set_enable_guard_collectives(enabled: bool) -> bool:
 
 def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
     """What ``torch.compile`` takes without ``backend``; ``None``: ``"inductor"``."""
-    if isinstance(backend, str):
-        lookup_backend(backend)
     default_backend[:] = [] if backend is None else [backend]
 
 
@@ -140,31 +138,6 @@ def _eager(gm: Any, example_inputs: Any = None, **kwargs: Any) -> Any:
     return gm.forward
 
 
-def aot_autograd(
-    fw_compiler: Any = None, bw_compiler: Any = None, inference_compiler: Any = None, **options: Any
-) -> Any:
-    """A backend that gives ``fw_compiler`` the graph in operators of ``torch.ops.aten``.
-
-    Where an input requires grad, the graph is shown to it, and the functions of ``torch`` run, with their history.
-    """
-
-    def backend(gm: Any, example_inputs: Any) -> Any:
-        make_fx = import_module("wengert.fx.experimental.proxy_tensor").make_fx
-        records = any(t.requires_grad for t in example_inputs)
-        compiler = fw_compiler if records else inference_compiler or fw_compiler
-        if compiler is None:
-            return gm.forward
-
-        def positional(*args: Any) -> Any:
-            return gm(*args)
-
-        made = make_fx(positional)(*example_inputs)
-        compiled = compiler(made, example_inputs)
-        return gm.forward if records else compiled
-
-    return backend
-
-
 class CompileCounter:
     """A backend that counts graphs and their operators, and runs them as they are."""
 
@@ -221,20 +194,30 @@ def same(a: Any, b: Any, **kwargs: Any) -> bool:
 
 _MODES: dict[str, dict[str, Any]] = {
     "default": {},
+    "lite": {
+        "fallback_by_default": True, "selective_decompose": True, "reorder_for_peak_memory": False,
+        "reorder_for_compute_comm_overlap": False, "triton.reorder_for_reducing_graph_partitions": False,
+        "use_pre_grad_passes": False, "use_joint_graph_passes": False, "use_post_grad_passes": False, "use_dce": False,
+        "allow_buffer_reuse": False,
+    },
     "reduce-overhead": {"triton.cudagraphs": True},
-    "max-autotune": {"max_autotune": True, "triton.cudagraphs": True, "coordinate_descent_tuning": True},
     "max-autotune-no-cudagraphs": {"max_autotune": True, "coordinate_descent_tuning": True},
-}
+    "max-autotune": {"max_autotune": True, "triton.cudagraphs": True, "coordinate_descent_tuning": True},
+}  # fmt: skip
+
+
+def check_mode(mode: str | None) -> None:
+    """Refuse a mode that is not there."""
+    if mode and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
 
 
 def list_mode_options(mode: str | None = None, dynamic: bool | None = None) -> dict[str, Any]:
     """The options that each mode, or one, stands for."""
+    check_mode(mode)
     return _MODES[mode] if mode else _MODES  # type: ignore[return-value]
 
 
 def list_options() -> list[str]:
     """The names that ``torch.compile(options=...)`` takes."""
-    found = []
-    for name, value in import_module("wengert._inductor.config").shallow_copy_dict().items():
-        found += [f"{name}.{n}" for n in vars(value)] if type(value).__name__ == "SimpleNamespace" else [name]
-    return found
+    return list(import_module("wengert._compat._inductor_options").OPTIONS)

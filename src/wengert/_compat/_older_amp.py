@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 from wengert import amp as _amp
 from wengert._base import dtypes
 from wengert._base.absent import named
 from wengert._base.dtypes import dtype as Dtype
+from wengert._base.errors import warn
 
 
 def names(module: str, device: str) -> dict[str, Any]:
@@ -17,10 +17,9 @@ def names(module: str, device: str) -> dict[str, Any]:
     usual = dtypes.bfloat16 if device == "cpu" else dtypes.float16
 
     def deprecated(name: str, now: str) -> None:
-        warnings.warn(
+        warn(
             f"`torch.{device}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{now}` instead.",
             FutureWarning,
-            stacklevel=3,
         )
 
     class autocast(_amp.autocast):

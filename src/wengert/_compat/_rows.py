@@ -334,7 +334,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_dynamo.backends": ("what a backend is registered and made with.",),
     "_dynamo.backends.registry": ("the names of backends.", aliases("_dynamo", "list_backends lookup_backend"),
                                   aliases("_dynamo", "register_backend")),
-    "_dynamo.backends.common": ("what backends are made with.", answers("aot_autograd", compilers.aot_autograd)),
+    "_dynamo.backends.common": ("what backends are made with.", aliases("_compile.aot", "aot_autograd")),
     "_dynamo.compiled_autograd": (
         "backward passes as programs: a pass inside of a compiled function is part of its program.",
         answers("_enable _disable", lambda *args, **kwargs: nullcontext(), "A context that does nothing."),
@@ -357,14 +357,15 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
-        answers("_ExcludeDispatchKeyGuard", lambda keys: nullcontext(), "A context that does nothing."),
         values(has_lapack=True, has_mkl=False, has_openmp=False, has_cuda=False, has_mps=False, has_xpu=False),
         classes("_ImperativeEngine", object, "The class of ``Variable._execution_engine``."),
         # PyTorch chooses kernels by these keys; here they are only names, which libraries put into sets
         values(DispatchKey=Enum(
             "DispatchKey",
             "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
-            "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView", module="wengert._C")),
+            "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView Functionalize Conjugate "
+            "Negative ZeroTensor BackendSelect PythonDispatcher PreDispatch Sparse SparseCPU Undefined",
+            module="wengert._C")),
     ),
     "_C._profiler": ("", classes("_ExperimentalConfig", devices.NoContext)),
     "_C._functorch": (
@@ -514,6 +515,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "get_overwrite_module_params_on_conversion get_swap_module_params_on_conversion "
         "set_overwrite_module_params_on_conversion set_swap_module_params_on_conversion")),
     "_custom_ops": ("the first form of ``torch.library``.", aliases("library", "custom_op")),
+    "_functorch.aot_autograd": ("what backends are made with.",
+                                aliases("_compile.aot", "make_boxed_compiler make_boxed_func")),
+    "_functorch.partitioners": ("what cuts a graph in two.", aliases(
+        "_compile.aot", "default_partition min_cut_rematerialization_partition=default_partition")),
     "_functorch.apis": ("", aliases("func", "grad grad_and_value vmap")),
     "_functorch.eager_transforms": ("", aliases("func", "functionalize hessian jacfwd jacrev jvp linearize vjp"),
         aliases("_functorch._older", "_as_tuple _slice_argnums")),
@@ -521,10 +526,15 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("func", "functionalize hessian jacfwd jvp replace_all_batch_norm_modules_"),
         aliases("_functorch._older", "chunk_vmap")),
     "_functorch.functorch.compile": (
-        "what backends are made with.", answers("make_boxed_func make_boxed_compiler", itself),
+        "what backends are made with.",
+        aliases("_compile.aot", "default_partition make_boxed_compiler make_boxed_func "
+                "min_cut_rematerialization_partition=default_partition"),
         answers("nop", lambda fx_g, _=None: fx_g, "The graph module: it runs as it is."),
     ),
     "_functorch.functorch.experimental.control_flow": ("", aliases("_higher_order_ops", "cond map")),
+    "_dispatch": ("", values()),
+    "_dispatch.python": (
+        "", answers("enable_python_dispatcher no_python_dispatcher", nullcontext, "A context that does nothing.")),
     "_functorch.utils": ("", aliases("_functorch._older", "enable_single_level_autograd_function")),
     "_functorch.vmap": ("", aliases("func", "vmap"), aliases("_functorch._older", "restore_vmap")),
     "_utils_internal": (

@@ -24,8 +24,11 @@ def compile(
     backend: Any = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
-    **kwargs: Any,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
     """The compiled form of a function, or an ``OptimizedModule`` around a module; without ``model``, a decorator.
 
@@ -36,10 +39,11 @@ def compile(
     ``backend``: ``"inductor"`` (the default: C where a compiler is, else NumPy), ``"c"``, ``"numpy"``, ``"eager"``,
     ``"aot_eager"``, or a function of a program and example inputs that returns a callable. ``fullgraph``: raise where
     the function is not one program. ``dynamic`` is accepted: there is one program per shape. ``mode`` and ``options``
-    are accepted.
+    are checked and have no effect here; a backend that is a function is given them. ``recompile_limit``: how many
+    programs there may be; by default ``torch._dynamo.config.recompile_limit``. The others are accepted.
 
     Raises:
-        RuntimeError: both ``mode`` and ``options`` are given, or the mode or the backend is unknown.
+        RuntimeError: both ``mode`` and ``options`` are given, or the mode, the backend or an option is unknown.
         AssertionError: ``model`` is not callable.
 
     >>> import wengert as torch
@@ -58,7 +62,7 @@ def compile(
     chosen = backend if backend is not None else default_backend[0] if default_backend else "inductor"
 
     def decorate(fn: Any) -> Any:
-        return make_compiled(fn, fullgraph, dynamic, chosen, mode, options)
+        return make_compiled(fn, fullgraph, dynamic, chosen, mode, options, recompile_limit)
 
     return decorate if model is None else decorate(model)
 
@@ -84,14 +88,16 @@ def program(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def compile_module(module: Any, *args: Any, **kwargs: Any) -> None:
-    """What ``Module.compile`` does.
+    """What ``Module.compile`` does: calls of the module are compiled from now on, the module stays what it is.
+
+    The further arguments are those of ``torch.compile``.
 
     >>> import wengert as torch
     >>> torch.compiler.compile_module(torch.nn.ReLU())
     """
     from wengert._compile import public
 
-    public.compile_module(module, *args, **kwargs)
+    public.compile_module(module, compile(module.forward, *args, **kwargs))
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None, wrapping: bool = True) -> Any:

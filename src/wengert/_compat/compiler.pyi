@@ -7,7 +7,7 @@ from typing import Any
 from wengert._base.tracing import COMPILING, TRACER
 from wengert._compat import open_rows
 from wengert._compat._compilers import backends, default_backend
-def compile(model: Callable[..., Any] | None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: Any=None, mode: str | None=None, options: dict[str, Any] | None=None, disable: bool=False, **kwargs: Any) -> Any:
+def compile(model: Callable[..., Any] | None=None, *, fullgraph: bool=False, dynamic: bool | None=None, backend: Any=None, mode: str | None=None, options: dict[str, Any] | None=None, name: str | None=None, disable: bool=False, recompile_limit: int | None=None, isolate_recompiles: bool=False, shapes_spec: Any=None) -> Any:
     ...
 def program(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ...

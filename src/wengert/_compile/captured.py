@@ -14,12 +14,15 @@ import operator
 import re
 import sys
 import threading
+from importlib import import_module
 from sys import _getframe as getframe
 from typing import Any
 
 from wengert._dynamo.exc import BackendCompilerFailed
 
 from .._base.errors import INTERNAL, user_frame
+from .._base.grad_mode import grad_mode
+from .._base.modes import MODE
 from .._base.torch_function import STATE
 from .._base.tracing import COMPILING, TRACER
 from .._tape.tensor import Tensor
@@ -51,6 +54,7 @@ class Capture(TorchFunctionMode):
         self.made = made
         self.sources: dict[int, str] = {}
         self.pieces = 0
+        self.outer = _grad_mode()  # in which the call runs, and each graph
         self.paused = False
         self.pure = True  # whether the call may be made again
         self.kept: Any = ()  # so that no other tensor gets the id of one that is known; the recorder asks lists
@@ -97,6 +101,7 @@ class Capture(TorchFunctionMode):
         self.pending: dict[int, Any] = {}
         self.inputs: list[Tensor] = []
         self.last: Any = None
+        self.grad = self.outer
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -142,6 +147,7 @@ class Capture(TorchFunctionMode):
         if name == "relu" and inside:
             kwargs = {"inplace": False}
         given = pytree.tree_map(lambda a: self._node(a, user) if isinstance(a, Tensor) else a, (tuple(args), kwargs))
+        self._grad_mode(_grad_mode())
         node = self.graph.create_node(op, target, *given)
         self.last = node
         if isinstance(out, Tensor):
@@ -150,6 +156,12 @@ class Capture(TorchFunctionMode):
             for k, x in enumerate(out):
                 if isinstance(x, Tensor):
                     self._known(x, self.graph.call_function(operator.getitem, (node, k)))
+
+    def _grad_mode(self, on: bool) -> None:
+        """Write a change of grad mode."""
+        if on != self.grad:
+            self.grad = on
+            self.graph.call_function(import_module("wengert._C")._set_grad_enabled, (on,))
 
     def _known(self, t: Tensor, node: Any) -> None:
         self.kept = t, self.kept
@@ -162,7 +174,10 @@ class Capture(TorchFunctionMode):
             local = next((n for n, x in user.f_locals.items() if x is t), None)
             name = local if self.pieces and local else self.sources.get(id(t), local)
             name = "L_" + (f"G_{len(self.inputs)}" if name is None else name).rstrip("_") + "_"
-            last = next((n for n in reversed(list(self.graph.nodes)) if n.op == "placeholder"), None)
+            before = [n for n in self.graph.nodes if n.op == "placeholder"]
+            last = before[-1] if before else None
+            if any(n.target == name for n in before):  # a variable that has had another tensor, as in a loop
+                name = f"{name}{len(before)}_"
             kind = Parameter if isinstance(t, Parameter) else Tensor
             with self.graph.inserting_before(None) if last is None else self.graph.inserting_after(last):
                 node = self.graph.create_node("placeholder", name, (), {}, name.lower(), kind)
@@ -206,8 +221,14 @@ class Capture(TorchFunctionMode):
     def finish(self, results: list[Tensor]) -> None:
         """Hand the graph over."""
         self.pieces += 1
+        self._grad_mode(self.outer)
         self.graph.output(tuple([self.nodes[id(t)] for t in results]))
         self.made(self.graph, self.inputs, results)
+
+
+def _grad_mode() -> bool:
+    state = MODE.get()
+    return state is None or state.grad
 
 
 def _caller(user: Any) -> Any:
@@ -278,7 +299,8 @@ def compiled_by(backend: Any, graph: Graph, inputs: list[Tensor]) -> Any:
     """What a backend makes of a graph."""
     gm = GraphModule({}, graph)
     try:
-        run = backend(gm, list(inputs))
+        with grad_mode(_grad_mode()):  # which the graph may change where it is run
+            run = backend(gm, list(inputs))
         if not callable(run):
             raise TypeError(f"Unexpected type returned from backend: {type(run)}, a callable is expected")
     except Exception as error:
@@ -290,6 +312,19 @@ def compiled_by(backend: Any, graph: Graph, inputs: list[Tensor]) -> Any:
             return boxed(list(args))
 
     return run
+
+
+def _by_user(nodes: list[Any]) -> bool:
+    """Whether a history has a custom function, whose backward a graph would lose."""
+    seen: set[int] = set()
+    while nodes:
+        n = nodes.pop()
+        if n is not None and id(n) not in seen:
+            if n.by_user:
+                return True
+            seen.add(id(n))
+            nodes += n._edges()
+    return False
 
 
 class AsItIs:
@@ -363,7 +398,7 @@ class Pieces:
 
     def compiled(self, graph: Graph, inputs: list[Tensor]) -> Any:
         """What the backend makes of a graph, or has made of it."""
-        text = str(graph), tuple([(t.ndim, t.dtype, t.requires_grad) for t in inputs])
+        text = str(graph), _grad_mode(), tuple([(t.ndim, t.dtype, t.requires_grad) for t in inputs])
         sizes = tuple([tuple(t.shape) for t in inputs])
         marked = self.dynamic or any("_dynamo_dynamic_indices" in t.__dict__ for t in inputs)
         for of in (None, sizes):
@@ -393,7 +428,12 @@ class Pieces:
         """(the call's result, the program of a call that was recorded); no program: the graph is not the whole call."""
         leaves = pytree.tree_flatten(out)[0]
         index = {id(t): k for k, (_, t) in enumerate(r.finder.inputs)}
-        if capture.pieces or capture.last is None or any(id(t) not in index for t in capture.inputs):
+        if (
+            capture.pieces
+            or capture.last is None
+            or any(id(t) not in index for t in capture.inputs)
+            or _by_user([t._node for t in leaves if isinstance(t, Tensor)])
+        ):
             capture.close(out)
             return out, None
         results = capture.results(leaves)

@@ -21,7 +21,7 @@ from wengert._dynamo.exc import FailOnRecompileLimitHit, RecompileError, Unsuppo
 from .._base.errors import INTERNAL, noted
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
 from .._base.torch_function import STATE
-from .._base.tracing import TRACER
+from .._base.tracing import COMPILING, TRACER
 from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, version_of
@@ -206,10 +206,11 @@ def _lower(program: Program, backend: str) -> None:
 class Compiled:
     """A function and its programs."""
 
-    def __init__(self, fn: Any, backend: Any, fullgraph: bool, dynamic: Any = None) -> None:
+    def __init__(self, fn: Any, backend: Any, fullgraph: bool, dynamic: Any = None, limit: int | None = None) -> None:
         self.fn = fn
         self.backend = backend
         self.fullgraph = fullgraph
+        self.limit = limit
         self.programs: dict[Any, list[Program]] = {}
         self.broken: dict[Any, str] = {}
         self.breaks: list[tuple[str, Any]] = []
@@ -252,7 +253,7 @@ class Compiled:
         programs = self.programs.get(mode, ())
         if programs and programs[0].rest:
             programs[0].rest -= 1
-            return self.fn(*args, **kwargs)
+            return self.as_it_is(*args, **kwargs)
         for program in programs:
             if program.call is not None:
                 if not program.lock.acquire(False):
@@ -272,7 +273,9 @@ class Compiled:
             if program is not programs[0]:  # the first to be asked next time
                 self.programs[mode] = [program, *[p for p in programs if p is not program]]
             if not program.pays and not program.worth():
-                return program.timed(1, self.fn, *args, **kwargs) if program.trials else self.fn(*args, **kwargs)
+                if program.trials:
+                    return program.timed(1, self.as_it_is, *args, **kwargs)
+                return self.as_it_is(*args, **kwargs)
             if program.pays and program.settled():
                 program.call = call_function(program)
             if program.lock.acquire(False):
@@ -288,18 +291,27 @@ class Compiled:
             return self.fn(*args, **kwargs)
         if stance[-1] == "fail_on_recompile" and self.count:
             raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'")
-        if self.count >= _limit():
+        limit = _limit() if self.limit is None else self.limit
+        if self.count >= limit:
             if not self.limit_said:
                 self.limit_said = True
-                log.warning("torch._dynamo hit config.recompile_limit (%d): %s runs eagerly", _limit(), _title(self.fn))
+                log.warning("torch._dynamo hit config.recompile_limit (%d): %s runs eagerly", limit, _title(self.fn))
             if self.fullgraph or _config("fail_on_recompile_limit_hit", False):
                 raise FailOnRecompileLimitHit(
                     f"Hard failure due to {'fullgraph=True' if self.fullgraph else 'fail_on_recompile_limit_hit'}"
                 )
-            return self._in_pieces(args, kwargs)
+            return self.fn(*args, **kwargs) if self.captured else self._in_pieces(args, kwargs)
         if sys.getprofile() is not None:  # Python's profiler is running, and the recorder needs its place
             return self.fn(*args, **kwargs)
         return self._recorded(args, kwargs, mode)
+
+    def as_it_is(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, which is told that it is compiled."""
+        before = COMPILING.set(True)
+        try:
+            return self.fn(*args, **kwargs)
+        finally:
+            COMPILING.reset(before)
 
     def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
         self.count += 1
@@ -310,7 +322,11 @@ class Compiled:
             raise RecompileError(_recompiling(self.fn))
         try:
             capture = Capture(self.fn, args, kwargs, self.captured) if self.captured else None
-            out, made, at = record(self.fn, args, kwargs, capture)
+            before = COMPILING.set(True)
+            try:
+                out, made, at = record(self.fn, args, kwargs, capture)
+            finally:
+                COMPILING.reset(before)
             if capture is not None:
                 out, made = self._compiled_by_user(capture, out, made, mode)
         except BaseException:
@@ -376,7 +392,7 @@ class Compiled:
             return self.captured.run(self.fn, args, kwargs)
         owner = getattr(self.fn, "__self__", None)
         if not isinstance(owner, Module):
-            return self.fn(*args, **kwargs)
+            return self.as_it_is(*args, **kwargs)
         taken = []
         if not seen:
             seen.append(True)
@@ -388,7 +404,7 @@ class Compiled:
                         piece = self.pieces[id(child)] = Compiled(child.forward, self.backend, False)
                     child.__dict__["_compiled_call_impl"] = piece
                     taken.append(child)
-            return self.fn(*args, **kwargs)
+            return self.as_it_is(*args, **kwargs)
         finally:
             for child in taken:
                 child.__dict__.pop("_compiled_call_impl", None)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import contextmanager
+from importlib import import_module
 from sys import _getframe as getframe
 from traceback import FrameSummary
+from types import MethodType
 from typing import Any
 
 from wengert._dynamo.exc import InvalidBackend
 
 from .._base.errors import user_frame
 from .._base.tracing import COMPILING, TRACER
-from .._compat._compilers import backends, invalid
+from .._compat._compilers import backends, check_mode, invalid
 from ..nn.modules._handles import seen
 from ..nn.modules.module import Module
 from .captured import Capture
 from .dispatch import Compiled, Program, _title, compiled_functions, stance
 
 _TIERS = {"inductor": "c", "c": "c", "numpy": None}
-_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune", None)
 _STANCES = (
     "default",
     "force_eager",
@@ -31,38 +32,66 @@ _STANCES = (
 )
 
 
-def tier_of(backend: Any) -> Any:
+def tier_of(backend: Any, mode: str | None = None, options: Any = None) -> Any:
     """What runs the programs of a backend: ``None`` for NumPy, a tier's name, a callable, ``...`` for the function."""
-    backend = backends.get(backend, backend) if isinstance(backend, str) else backend
-    if callable(backend):
-        return backend
+    name, backend = backend, backends.get(backend, backend) if isinstance(backend, str) else backend
+    if not isinstance(backend, str):
+        given = {} if mode in (None, "", "default") else {"mode": mode}
+        return _with_arguments(backend, name, given | ({"options": options} if options else {}))
     if backend in ("eager", "aot_eager", "aot_eager_decomp_partition", "eager_noexcept", "aot_ts", "ts"):
         return ...
     if backend not in _TIERS:
         raise InvalidBackend(invalid(backend))
+    check_mode(mode)
+    if options:
+        import_module("wengert._compat._inductor_options").check(options)
     return _TIERS[backend]
 
 
+def _with_arguments(backend: Any, name: Any, given: dict[str, Any]) -> Any:
+    """A function of the user's that is called with what ``torch.compile`` was given for it."""
+    if not given and callable(backend):
+        return backend
+
+    def called(gm: Any, example_inputs: Any) -> Any:
+        return backend(gm, example_inputs, **given)
+
+    called.__name__ = name if isinstance(name, str) else getattr(backend, "__name__", str(backend))
+    return called
+
+
 def make_compiled(
-    fn: Any, fullgraph: bool, dynamic: bool | None, backend: Any, mode: str | None, options: dict[str, Any] | None
+    fn: Any,
+    fullgraph: bool,
+    dynamic: bool | None,
+    backend: Any,
+    mode: str | None,
+    options: dict[str, Any] | None,
+    limit: int | None,
 ) -> Any:
     """The compiled form of a function, a module or an object's call."""
     if not callable(fn):
         raise AssertionError(f"A callable function is expected, but {type(fn)} is provided.")
-    if mode not in _MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(map(str, _MODES[:-1]))}")
-    tier = tier_of(backend)
+    if not isinstance(dynamic, bool | None):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
+    tier = tier_of(backend, mode, options)
     from wengert._dynamo.eval_frame import OptimizedModule
 
     if isinstance(fn, OptimizedModule):
         return fn
     if isinstance(fn, Module):
         made = OptimizedModule(fn)
-        made.__dict__["_compiled"] = Compiled(fn.__call__, tier, fullgraph, dynamic)
+        made.__dict__["_compiled"] = Compiled(fn.__call__, tier, fullgraph, dynamic, limit)
         return made
     if getattr(fn, "_torchdynamo_disable", False):
         return fn
-    return around(fn, Compiled(getattr(fn, "_torchdynamo_orig_callable", fn), tier, fullgraph, dynamic))
+    return around(fn, Compiled(_original(fn), tier, fullgraph, dynamic, limit))
+
+
+def _original(fn: Any) -> Any:
+    """The function that a compiled one was made of."""
+    inner = getattr(fn, "_torchdynamo_orig_callable", fn)
+    return MethodType(inner, fn.__self__) if inner is not fn and isinstance(fn, MethodType) else inner
 
 
 def around(fn: Any, compiled: Compiled) -> Any:
@@ -79,14 +108,13 @@ def around(fn: Any, compiled: Compiled) -> Any:
     return wrapper
 
 
-def compile_module(module: Any, backend: Any = "inductor", fullgraph: bool = False, **options: Any) -> None:
-    """``Module.compile``: calls of the module are compiled from now on, the module stays what it is."""
-    tier = tier_of(backend)
-    if options.get("disable"):
-        return
-    module.__dict__["_compiled_call_impl"] = Compiled(module.forward, tier, fullgraph, options.get("dynamic"))
-    if not seen:
-        seen.append(True)
+def compile_module(module: Any, made: Any) -> None:
+    """Let a compiled form of ``module.forward`` run the module's calls, if it is compiled at all."""
+    compiled = getattr(made, "_compiled", None)
+    if compiled is not None:
+        module.__dict__["_compiled_call_impl"] = compiled
+        if not seen:
+            seen.append(True)
 
 
 def reset() -> None:
@@ -111,7 +139,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
         return inner._orig_mod if isinstance(inner, OptimizedModule) else inner
     if not callable(inner):
-        return inner
+        raise AssertionError("fn must be callable")
 
     @functools.wraps(inner)
     def eager(*args: Any, **kwargs: Any) -> Any:
@@ -152,6 +180,8 @@ class set_stance:
     ) -> None:
         if stance not in _STANCES:
             raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
         self.name = stance
         self.before = self._set(stance)
 

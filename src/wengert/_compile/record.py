@@ -18,6 +18,7 @@ import numpy as np
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
+from .._base.exports import is_ours
 from .._base.heap import living_of
 from .._base.modes import MODE, watching
 from .._base.tracing import TRACER
@@ -28,11 +29,13 @@ from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
 from .._tape.view_chain import chain_of
 from ..utils._pytree import tree_flatten
+from .refused import Call
 from .tape import Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer, _owner
 from .values import KINDS, same_items
 from .watch import Finder
 
+_IMPORTS = ("_find_and_load", "_find_spec")
 recording = threading.RLock()  # held while tensors hold traced values
 
 
@@ -84,15 +87,16 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
     tracer = Tracer(tick())
     finder = Finder(tracer)
     modes = _modes()
-    tracer.before.update((id(t), t) for t in living_of(Tensor))
+    tracer.before.update((id(t), t) for t in living_of(Tensor) if hasattr(t, "_payload"))  # others are being made
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
     top, importing = True, 0
+    called = Call()
 
     def profile(frame: Any, event: str, arg: Any) -> None:
         nonlocal top, importing
-        if frame.f_code.co_name == "_find_and_load" and frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code.co_name in _IMPORTS and frame.f_code.co_filename.startswith("<frozen importlib"):
             importing += (event == "call") - (event == "return")  # what an import runs is no part of the program
         if importing:
             return
@@ -101,6 +105,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
             if tracer.closed:
                 return
             if kind == "own":
+                called.note(frame)
                 if KINDS[frame.f_back.f_code.co_filename] == "user":
                     finder.own(frame)
             elif kind == "library":
@@ -137,15 +142,22 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
                     out = fn(*args, **kwargs)
         except Exception as error:
             sys.setprofile(outer)
-            if tracer.closed or not INTERNAL[_raised_in(error)] or finder.changed() is not None:
+            if tracer.closed or not INTERNAL[_raised_in(error)]:
                 raise
+            if finder.changed() is not None:
+                raise called.refused(error) or error from None
             failed = f"{type(error).__name__} is raised: {error}"
         finally:
             sys.setprofile(outer)
+            if failed is None:
+                called.last = None  # what it holds is kept by no program
         if failed is not None:  # eager may not fail; if it does, the error is eager's
             tracer.discard()
             TRACER.set(None)
-            return fn(*args, **kwargs), failed, tracer.broken_at
+            try:
+                return fn(*args, **kwargs), failed, tracer.broken_at
+            except (RuntimeError, ValueError) as error:
+                raise called.refused(error) or error from None
         if not tracer.closed:
             finder.finish()
             changed = finder.changed() if _modes() == modes else "the call changes a mode or NumPy's random state"
@@ -293,9 +305,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
 
 
 def _plain(leaf: Any) -> bool:
-    return (
-        leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or type(leaf).__module__ == "wengert"
-    )
+    return leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or is_ours(type(leaf).__module__)
 
 
 def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
@@ -384,7 +394,7 @@ def _held_elsewhere(t: Tensor, found: list[Tensor]) -> bool:
             if holder is found:
                 continue
             module = getattr(kind, "__module__", "")
-            if module.startswith("wengert"):
+            if is_ours(module):
                 continue
             if kind is list and _is_local(holder):
                 continue

@@ -33,7 +33,7 @@ from .._base.registry import REGISTRY, TRANSFORMED, XP, Operator
 from .._payloads.meta_rules import REFUSED
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
-from .._tape.replaced import _replace_views
+from .._tape.replaced import _replace_views, replace_payload
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
 from .._tape.views import count_write
 from .calls import InOrder, Step
@@ -372,6 +372,9 @@ class Tracer:
         if self.closed or type(g) is not Traced:
             self.stop("a gradient of another kind")
             return False
+        if any(isinstance(x, Tensor) and type(x._payload) is Traced for x in optimizer.state.get(p, {}).values()):
+            self.stop("the state of an optimizer is read")
+            return False
         step = Step(optimizer, group, next(k for k, q in enumerate(group["params"]) if q is p))
         new = traced.array.copy()
         p._payload = new
@@ -383,11 +386,7 @@ class Tracer:
         self.tape.ops.append(
             Op(OPTIMIZER_STEP, [traced.ref, g.ref], (step,), [result.ref], self.line(), step, False, True)
         )
-        p._payload = result
-        self.replaced(p)
-        if p._box is not None:
-            count_write(p)
-            p._box.a = result
+        replace_payload(p, result)
         return True
 
     def watch(self, info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
@@ -457,6 +456,7 @@ class Tracer:
                 restore_version(entry)
                 other.add(id(t))
             elif now is not entry.traced:
+                entry.traced.array = np.array(entry.array, order="K")  # nodes have saved what it was
                 written.append((entry, now))
         for entry, now in written:
             if view_of(entry.tensor) is None:

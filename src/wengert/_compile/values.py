@@ -20,6 +20,7 @@ import numpy as np
 from .._arrays.random.generator import Generator
 from .._base.dtypes import Size, device, dtype
 from .._base.errors import INTERNAL
+from .._base.exports import is_ours
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer, _global_optimizer_post_hooks, _global_optimizer_pre_hooks
@@ -164,7 +165,7 @@ class Values:
         same = f"{text} is {kept} or (type({text}) is {self.constant(type(value))} and {text} == {kept}"
         signed = f" and repr({text}) == repr({kept})" if isinstance(value, (float, complex)) and not value else ""
         self.need(f"({same}{signed}))", f"{where} == {value!r}")
-        if hasattr(value, "__dict__") and type(value).__module__.partition(".")[0] != "wengert":
+        if hasattr(value, "__dict__") and not is_ours(type(value).__module__):
             self.need(f"{text} is {kept}", f"{where} is the same object")
             self.hold(value, where, 0)
 
@@ -244,7 +245,8 @@ class Values:
         if id(value) in self.seen:
             return None
         self.seen.add(id(value))
-        if type(value).__module__.partition(".")[0] not in ("builtins", "collections", "wengert"):
+        home = type(value).__module__
+        if home.partition(".")[0] not in ("builtins", "collections") and not is_ours(home):
             self.hold(value, where, 0)
         return name
 
@@ -255,14 +257,14 @@ class Values:
         if isinstance(value, functools._lru_cache_wrapper):
             self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
             self.cached(value, where)
-        elif isinstance(value, Generator) or (cls.__module__.startswith("wengert") and hasattr(cls, "__exit__")):
+        elif isinstance(value, Generator) or (is_ours(cls.__module__) and hasattr(cls, "__exit__")):
             self.need(f"{text} is {self.constant(value)}", f"{where} is the same object")
         elif (
             hasattr(cls, "__next__")
             or not all(k in (object, types.SimpleNamespace) or k.__flags__ & 1 << 9 for k in cls.__mro__)
             or (not hasattr(value, "__dict__") and not slots_of(cls))
             or cls.__module__ in ("_thread", "_threading_local")
-            or cls.__module__.partition(".")[0] == "wengert"  # a loader, a scheduler, a scaler: our code is not watched
+            or is_ours(cls.__module__)  # a loader, a scheduler, a scaler: our code is not watched
             or (not _users(cls) and cls is not types.SimpleNamespace)
         ):
             self.unwatchable(value, text, where)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from .._base.constants import type_name
-from .._base.errors import INTERNAL, LinAlgError, noted
+from .._base.errors import INTERNAL, LinAlgError, noted, of_memory
+from .._base.exports import is_ours
 from .._base.registry import PUBLIC
 from .._base.tracebacks import is_of_library, was_raised
 from .._tape.error_text import unbroadcast
@@ -52,9 +53,11 @@ def _instead_of(
 ) -> Exception | None:
     written = _annotated(function)
     origin = _origin(error)
-    if origin == "user" or written is None or isinstance(error, (Warning, NameError, MemoryError)):
+    if origin == "user" or written is None or isinstance(error, (Warning, NameError)):
         return None  # the program makes warnings errors; a name that is missing is a fault of this package
-    if origin == "package" and (isinstance(error, TypeError) or function.__module__ == "wengert.nn.functional"):
+    if isinstance(error, MemoryError):
+        return of_memory(error)
+    if origin == "package" and (isinstance(error, TypeError) or _is_functional(function)):
         return None  # PyTorch's functions there are Python, and have no parser that comes first
     names, annotations = _parameters(written)
     for position, (name, value) in enumerate([*zip(names, args, strict=False), *kwargs.items()], 1):
@@ -74,6 +77,10 @@ def _instead_of(
     if isinstance(error, RuntimeError):
         return None  # PyTorch's own class: neither NumPy nor Python has raised it
     return _about_values(function.__name__, [*args, *kwargs.values()], error)
+
+
+def _is_functional(function: Any) -> bool:
+    return is_ours(function.__module__) and function.__module__.endswith(".nn.functional")
 
 
 def _called(function: Any) -> str:

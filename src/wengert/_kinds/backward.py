@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._base.registry import TENSORS
+from .._arrays.half import rounded_once
+from .._base.registry import TENSORS, Operator
 from .._base.silence import silence
 from .._tape.node import Box, Parts
 from .._tape.saved import is_complex, unbox
@@ -202,7 +203,7 @@ _TEXT = {
 
 
 def backward_step(
-    name: str,
+    info: Operator,
     calls: tuple[Call, ...],
     holomorphic: bool = True,
     *,
@@ -211,7 +212,7 @@ def backward_step(
     plain: Callable[[Any], Any] = lambda formula: formula,
     **flags: Any,
 ) -> Any:
-    """The backward step of the operator ``name``.
+    """The backward step of an operator.
 
     ``plan``: the ``SavePlan`` of a general operator. Its values are the variables ``v0, v1, ...``, its edges ``f0, f1,
     ...``; a joint formula is its only call. ``plain``: what makes of a formula the one for plain arrays.
@@ -224,10 +225,12 @@ def backward_step(
 
     def step() -> tuple[Shape, dict[str, Any]]:
         if not made:
+            if info.in_float32 in ("gradient", "both"):
+                flags["once"] = True
             made.append(_step(calls, transformed, broadcast, plan, plain, flags))
         return made[0]
 
-    return hot(f"{name}_backward", lambda: step()[0], lambda: step()[1], head=BACKWARD)
+    return hot(f"{info.name}_backward", lambda: step()[0], lambda: step()[1], head=BACKWARD)
 
 
 def _step(
@@ -237,6 +240,10 @@ def _step(
     flags = dict(flags)
     texts = [", ".join(["xp", "g", *(_TEXT.get(slot, slot) for slot in used)]) for _, _, used in calls]
     scope: dict[str, Any] = {f"{edge}_": plain(formula) for edge, formula, _ in calls}
+    called = {edge: f"{edge}_" for edge, _, _ in calls}
+    if flags.pop("once", False):  # the formula itself for float32, else one that half precision runs in float32
+        scope |= {f"{edge}_once": rounded_once(scope[f"{edge}_"], 1) for edge, formula, _ in calls if formula}
+        called = {edge: f"({edge}_ if g.dtype is FLOAT32 else {edge}_once)" for edge in called}
     scope |= {"transformed": transformed, "of_shape": of_shape}
     boxes = [slot for slot in ("x", "y", "result") if any(slot in used for _, _, used in calls)]
     read, freed, edge, joint, lists = [f"{slot} = n.{slot}" for slot in boxes], "", "n.fx", False, []
@@ -252,12 +259,12 @@ def _step(
     if len(calls) == 1 and not joint and not (plan and broadcast):
         kind, template = "one", ONE_BACKWARD
         read += [piece("open", x=x) for x in boxes]
-        parts = {"values": texts[0].removeprefix("xp, g"), "edge": edge, "freed": freed, "call": f"{calls[0][0]}_"}
+        parts = {"values": texts[0].removeprefix("xp, g"), "edge": edge, "freed": freed, "call": called[calls[0][0]]}
     elif len(calls) == 2 and plan is None:
         kind, template = "two", TWO_BACKWARD
         read = [f"result = n.result\n{piece('open', x='result')}"] if "result" in boxes else []
         parts = {
-            f"g{k}": "g" if _is_identity(formula) else f"f{k}_({text})"
+            f"g{k}": "g" if _is_identity(formula) else f"{called[f'f{k}']}({text})"
             for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
         }
     else:
@@ -267,7 +274,7 @@ def _step(
             piece(
                 "joint_step" if joint else "step",
                 edge=to,
-                call=f"{to}_({text})" if formula else "None",
+                call=f"{called[to]}({text})" if formula else "None",
                 shape=f"s{to[1:]}" if plan and broadcast else None,
             )
             for (to, formula, _), text in zip(calls, texts, strict=True)

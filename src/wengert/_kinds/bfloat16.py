@@ -3,8 +3,8 @@
 NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
 ``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
 slow path (``_base.modes``): it rounds a wider result, runs those operators and derivatives in float32 that PyTorch
-computes in float32 as a whole, and makes the nodes of such operators round their cotangents. Programs without bfloat16
-never import it.
+computes in float32 as a whole, unless they do by themselves (``_arrays.half``), and makes the nodes of such operators
+round their cotangents. Programs without bfloat16 never import it.
 
 NOTE [ When nothing is bfloat16 any more ]
     The hook makes every operator slow, so it goes when no array of that dtype lives. Nothing tells when an array dies;
@@ -32,8 +32,9 @@ from .._base.forks import reopened
 from .._base.heap import is_frozen
 from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Operator
+from .._payloads.transforms import around_arrays
 from .._tape.node import Node, Port
-from .._tape.tensor import Tensor, wrap
+from .._tape.tensor import Tensor
 from .templates import first_call_of, variant
 
 _WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
@@ -48,6 +49,7 @@ def attach(dtype: Any) -> None:
         if not _attached:
             _attached.append((_hook(dtype), dtype))
             watch_operators(_attached[0][0])
+            around_arrays[:] = [_attached[0][0]]
 
 
 def _hook(dtype: Any) -> Any:
@@ -66,9 +68,8 @@ def _hook(dtype: Any) -> Any:
         return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
 
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
-            # before the operator in place overwrites its operand
-            values = (_by_operator if info.name in _WIDE_OPERATORS else _in_float32)(info, args, dtype)
+        if info.name in _WIDE_INSIDE and concerns(args, info.name):
+            values = _in_float32(info, args, dtype)  # before the operator in place overwrites its operand
             result = proceed()
             _round(result, dtype, info.name)
             if values is not None:
@@ -101,6 +102,7 @@ def detach() -> None:
     with _changing:
         _row[:] = [0, _SHORTEST]
         _forget_dtype()
+        around_arrays.clear()
         while _attached:
             unwatch_operators(_attached.pop()[0])
 
@@ -204,13 +206,6 @@ _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
 _WITHOUT_NUMBERS = {"linear"}
 _WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
 
-# Several steps in one operator, of which NumPy would round each.
-_WIDE_OPERATORS = {
-    "_addcdiv", "_addcmul", "_celu", "_elu", "_gelu", "_glu", "_hardsigmoid", "_hardswish", "_leaky_relu",
-    "_lerp_tensor", "_log_sigmoid", "_mish", "_silu", "_softplus", "attention", "log_softmax", "logsumexp",
-    "mean_parts", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
-}  # fmt: skip
-
 # Products, and the operators with a kernel of their own for the cotangent: PyTorch computes it in float32 as well. It
 # rounds each step of the other formulas.
 _WIDE_BACKWARD = {
@@ -226,8 +221,6 @@ def _widened(a: Any, dtype: Any) -> Any:
     """The arrays of this dtype in a value, in float32."""
     if type(a) in (list, tuple):
         return type(a)([_widened(each, dtype) for each in a])
-    if isinstance(a, Tensor):
-        return wrap(_widened(a._payload, dtype))
     return a.astype("f4") if isinstance(a, _ARRAYS) and a.dtype == dtype else a
 
 
@@ -248,13 +241,6 @@ def _in_float32(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
         return None
     with np.errstate(all="ignore"):
         return _WIDE_INSIDE[name](*values)
-
-
-def _by_operator(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
-    """The result of an operator on operands in float32; ``None`` for a transform's payload."""
-    if not all(isinstance(a._payload, _ARRAYS) for a in args if isinstance(a, Tensor)):
-        return None
-    return info.core(*_widened(args, dtype))._payload
 
 
 def _write(t: Any, values: Any) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from .._arrays.half import once
+from .._arrays.layouts import shape_like
 from .._base.errors import nearest
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, bare, publish, register
 from .._tape.node import FREED, Box, Node, unnamed
@@ -19,7 +21,7 @@ Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 
 # ---- the record
-_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "layout", "libname", "samples",
+_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "in_float32", "jvp", "layout", "libname", "samples",
                   "no_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
     "unary": ("integer", "kernel", "out_rule"),
@@ -43,7 +45,10 @@ def declared(decorator: Any, body: Any, facts: dict[str, Any], **usual: Any) -> 
             raise TypeError(f"{kind}() got an unexpected keyword '{name}'{nearest(name, (*own, *known))}")
         if name == "dtypes" and not (isinstance(value, str) and value and set(value) <= set("fcib")):
             raise ValueError(f"{body.__name__}: dtypes={value!r} must be some of the letters 'fcib'")
-    return Operator(body, **{"kind": kind, **usual, **facts})
+    info = Operator(body, **{"kind": kind, **usual, **facts})
+    if info.in_float32 in ("result", "both"):
+        info.layout = once(info.layout)
+    return info
 
 
 def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -61,7 +66,7 @@ def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
     """The names in the texts of an operator, and ``more`` names."""
     known = {
         "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "bare": bare(ARRAYS, info),
-        "of_shape": of_shape,
+        "of_shape": of_shape, "shape_like": shape_like,
     }  # fmt: skip
     return known | more
 
@@ -150,7 +155,7 @@ def slotted(
         members["step_order"] = tuple(order.index(edge) for edge in stepped if edge in order)
     usual = {
         "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, kept),
-        "backward": backward_step(info.name, calls, holomorphic, **(step or {})),
+        "backward": backward_step(info, calls, holomorphic, **(step or {})),
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
         "operator": info.name,
     }  # fmt: skip

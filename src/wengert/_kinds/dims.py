@@ -13,7 +13,15 @@ from .._base.constants import type_name
 from .._base.errors import unexpected_keyword
 from .._tape.error_text import not_a_tensor
 
-EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's limit
+# By the number of dimensions; NumPy's limit is 64. Indexing reads a dim, negative ones too: that of ``EVERY_DIM`` gives
+# the dim counted from 0, that of ``TUPLES_OF_DIM`` the same in a tuple.
+EVERY_DIM = tuple([tuple(range(ndim)) for ndim in range(65)])
+_ALONE = tuple([(dim,) for dim in range(64)])
+TUPLES_OF_DIM = tuple([_ALONE[:ndim] for ndim in range(65)])
+
+
+class ABSENT:
+    """The class that stands for an argument that was not given."""
 
 
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
@@ -66,6 +74,8 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
 
     ``at``: its position among several, from 1 on.
     """
+    if type(value) is int:
+        return value
     if not isinstance(value, bool):
         try:
             return operator.index(value)

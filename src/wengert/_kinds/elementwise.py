@@ -72,6 +72,7 @@ def unary(
         def scope() -> dict[str, Any]:
             return _with_blocks(names_of(info, N, fast=fast), core, calls, holomorphic)
 
+        asked["needless"] = when_needless(info.layout, "a")
         core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
         enter(info, N, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
         publish_elementwise(info, names, core.but(modes=True), inplace=inplace)
@@ -106,12 +107,12 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
     name, N = known["info"].name, known["N"]
 
     def large() -> dict[str, Any]:
-        raw = partial(elementwise, known["raw"])
+        raw, bare = (partial(elementwise, known[name]) for name in ("raw", "bare"))
         if N is None:
-            return {**known, "raw": raw, "bare": raw}
-        blocked = backward_step(name, calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
+            return {**known, "raw": raw, "bare": bare}
+        blocked = backward_step(known["info"], calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
         members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
-        made = {**known, "raw": raw, "bare": raw, "N": type(N.__name__, (N,), members)}
+        made = {**known, "raw": raw, "bare": bare, "N": type(N.__name__, (N,), members)}
         return made | {"fn": ByFirst(known["info"], raw, known["constants"])} if "fn" in known else made
 
     return {**known, "large": hot(name, core.but(blocks=False), large)}

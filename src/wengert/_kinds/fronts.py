@@ -14,7 +14,6 @@ from typing import Any
 
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import REGISTRY
-from .dims import EVERY_DIM
 from .recording import HEAD, HEAD_BY_NAME, ONE_DIM, USUAL, elsewhere, elsewhere_by_name, read_dim
 from .templates import FirstCall, Shape, first_call_of, hot
 
@@ -48,18 +47,18 @@ def in_one_dim(
     it is not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
     """
     own = _own(name)
-    by_name, whole, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
+    by_name, dims, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
     named = "dim=" * ("dims=" in values)
 
     def parts() -> dict[str, str]:
-        texts = _with_values(own.shape, values.replace("=", "").replace("dims", "dim"))
+        texts = _with_values(own.shape, re.sub(r"=|\bdims?\b", lambda m: "" if m[0] == "=" else "at", values))
         for key in ("outputs", "plain_outputs") if result is not None else ():
             texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
-        return texts | read_dim(by_name, whole, unless and f" or {unless}", named)
+        return texts | read_dim(by_name, dims, unless and f" or {unless}", named)
 
-    flags = {"modes": False, "dims": whole, "whole": whole, "keepdim": keepdim, "without": alone is not None}
+    flags = {"modes": False, "dims": dims, "whole": dims, "keepdim": keepdim, "without": alone is not None}
     shape = Shape("one", ONE_DIM, HEAD_BY_NAME if named else HEAD, parts, **{**own.shape.flags, **flags})
-    more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "EVERY_DIM": EVERY_DIM, "without": alone}
+    more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "without": alone}
     more["elsewhere"] = elsewhere_by_name if named else elsewhere
     return in_front_of(otherwise, shape, lambda: own.names() | more)
 

@@ -6,9 +6,10 @@
 The first ``tensors`` arguments are the operands (a Tensor, ``None`` or a Python number each; with ``tensors=-1`` the
 first argument is a sequence of Tensors), the others are plain parameters, all given by position. ``grad`` is one
 formula that returns the cotangents of all operands (of the one operand itself if there is only one), or a dict of one
-formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``OPERAND_shape``, ``OPERAND_dtype``, a
-parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
-With several differentiable outputs ``g`` is a tuple, with zeros for an unused output.
+formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``OPERAND_shape``, ``OPERAND_like`` (a
+shape that tells whether it was channels-last), ``OPERAND_dtype``, a parameter, ``result`` (``result0``, ``result1``,
+... with several outputs) and ``needs`` (a bool for each operand). With several differentiable outputs ``g`` is a tuple,
+with zeros for an unused output.
 
 Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 
@@ -88,7 +89,7 @@ def general(
                 node or camel(info.name) + "Backward0",
                 ("fx", "outputs_meta", "values", "shapes"),
                 _edges=_edges_of(info, grad),
-                backward=backward_step(info.name, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
+                backward=backward_step(info, plan.calls(), holomorphic, broadcast=broadcast, plan=plan),
                 _release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
@@ -282,7 +283,7 @@ class SavePlan:
         if name in info.results:
             return ("result", info.results.index(name))
         base, _, suffix = name.rpartition("_")
-        if base in operand_names and suffix in ("shape", "dtype"):
+        if base in operand_names and suffix in ("shape", "like", "dtype"):
             return (suffix if info.arity >= 0 else suffix + "s", operand_names.index(base))
         known = (*info.params, *info.results, "result", "needs")
         raise TypeError(f"a formula of {info.name} names '{name}', which it does not have{nearest(name, known)}")
@@ -302,17 +303,22 @@ class SavePlan:
                 text = f"{x}._box or box_of({x})"
                 if self.formulas and len(operands) > 1:
                     text = f"({text}) if {' or '.join(f'{edge.format(u)} is not None' for u in users)} else None"
-                parts.append(text if i < sure else f"({text}) if isinstance({x}, Tensor) else {x}")
+                if i >= sure:  # of plain arrays the others are None, else numbers too
+                    there, absent = (f"{x} is not None", "None") if sure else (f"isinstance({x}, Tensor)", x)
+                    text = f"({text}) if {there} else {absent}"
+                parts.append(text)
             else:
                 parts.append({
                     "param": p.format(i),
                     "shape": f"{a}.shape" if i < sure else f"getattr({a}, 'shape', ())",
+                    "like": f"shape_like({a})",
                     "dtype": f"{a}.dtype" if i < sure and len(operands) > 1 else f"plain_dtype({a})",
                     "result": "b" if self.info.outputs == 1 else "None",  # ``wrap_many`` replaces it
                     "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in {sequence}[{i}:]]",
                     "shapes": "[a.shape for a in arrays]",
                     "dtypes": "[plain_dtype(a) for a in arrays]",
-                    "needs": "tuple([e is not None for e in n.fx])",
+                    "needs": f"({', '.join([f'{edge.format(k)} is not None' for k in range(len(operands))])},)"
+                    if operands else "tuple([e is not None for e in n.fx])",
                 }[how])  # fmt: skip
         return ", ".join(parts)
 

@@ -21,7 +21,7 @@ def laid_out(place: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             r = fn(*args, **kwargs)
             for t in r if isinstance(r, (tuple, list)) else (r,):
-                if isinstance(t, Tensor) and not any(t is a for a in args):
+                if isinstance(t, Tensor) and id(t) not in map(id, args):
                     lay(t, place)
             return r
 
@@ -43,9 +43,11 @@ def lay(t: Tensor, place: Callable[[Any], Any]) -> Tensor:
 def ordered(t: Tensor, *operands: Tensor) -> Tensor:
     """An elementwise result that was just made, in TensorIterator's order: arithmetic itself does not look at it."""
     arrays = [x._payload for x in operands]
+    if type(arrays[0]) is np.ndarray and arrays[0].flags.c_contiguous:  # the usual case
+        return t
     if type(t._payload) is not np.ndarray or any(type(a) is not np.ndarray for a in arrays):
         return t
-    return t if arrays[0].flags.c_contiguous else lay(t, lambda r: as_iterated(r, arrays))
+    return lay(t, lambda r: as_iterated(r, arrays))
 
 
 def with_channels_of(input: Tensor, t: Tensor) -> Tensor:

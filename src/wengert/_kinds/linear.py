@@ -36,13 +36,16 @@ def linear(
     """Declare an operator that is linear in its one tensor; the other arguments are plain positional parameters.
 
     ``transpose(xp, g[, self_shape], *parameters)`` is the vjp. The node saves the parameters and, if named, the input's
-    shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares the input's
-    memory, and the operator can make it again from the same input. ``otherwise``: the public function, which calls
-    this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself. ``along``:
-    the operator with the parameters ``(dims, keepdim)`` that the public function is for one dim, as in ``x.sum(1)``.
+    shape, never the array; so such a graph can be walked any number of times. ``self_like`` in place of ``self_shape``
+    is the shape for ``as_channels_of``, which knows whether the input was channels-last. ``view``: the result shares
+    the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
+    which calls this operator if the tensor is the only argument, as in ``x.sum()``, and handles all other calls itself.
+    ``along``: the operator with the parameters ``(dims, keepdim)`` that the public function is for one dim, as in
+    ``x.sum(1)``.
     """
     uses = formula_names(transpose)
-    keep_shape = uses[:1] == ("self_shape",)
+    keep_like = uses[:1] == ("self_like",)
+    keep_shape = keep_like or uses[:1] == ("self_shape",)
 
     def declare(body: Any) -> Any:
         info = declared(linear, body, {"dtypes": "fcib", **facts}, view=view)
@@ -63,7 +66,7 @@ def linear(
             dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
             return names_of(info, N, otherwise=otherwise, elsewhere=elsewhere, **dims)
 
-        shape = one(info, view=view, keep_shape=keep_shape)
+        shape = one(info, view=view, keep_shape=keep_shape and not keep_like, keep_like=keep_like)
         op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
             front: dict[str, Any] = {"along": along is not None, "dims": True, "keepdim": True}
@@ -112,8 +115,9 @@ def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] |
     if c:
         parts |= {"ca": ", ca", "and_fc": " and fc is None"}
         parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
-        for s in ("sx", "sy"):
-            parts[s] = f"of_shape({parts[s]})" if flags["own_shapes"] else "None"
+        own = "shape_like({})" if flags["needless"] else "{}.shape"  # whether the order is that of a convolution
+        for s, a in (("sx", "xa"), ("sy", "ya")):
+            parts[s] = f"of_shape({own.format(a)})" if flags["own_shapes"] else "None"
     return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
 
 
@@ -151,7 +155,8 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        shape = _product("input", "other", "", {"p": "", "ps": "()"}, ranks, alone=True)
+        second = otherwise.__code__.co_varnames[1]  # the name of the keyword argument
+        shape = _product("input", second, "", {"p": "", "ps": "()"}, ranks, alone=True)
         return in_front_of(otherwise, shape, scope)
 
     return decorate

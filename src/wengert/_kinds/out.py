@@ -29,6 +29,7 @@ from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
 from .dims import NUMPY_NAMES
+from .return_types import ReturnType, type_of_outs
 
 
 # ---- rules
@@ -248,12 +249,16 @@ def write_out(
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
         store_out(out, result, chosen)
         return out
+    if isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not Tensor")
+    if len(outs) != len(result):
+        raise TypeError(f"expected tuple of {len(result)} elements but got {len(outs)}")
     rules = chosen if isinstance(chosen, tuple) else (chosen,) * len(result)
     for o, r, each in zip(outs, result, rules, strict=True):
         each.check(logical_dtype(r), logical_dtype(o))
     for o, r, each in zip(outs, result, rules, strict=True):
         store_out(o, r, each)
-    return getattr(type(result), "_make", type(result))(outs)
+    return type_of_outs(type(result))._make(outs) if isinstance(result, ReturnType) else type(result)(outs)
 
 
 # Kernels that refuse an ``out`` on any of an input's memory; the elementwise ones refuse a part of it.
@@ -336,7 +341,7 @@ def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
         count_write(out)
         return
     rule.check(r.dtype, a.dtype)
-    if device_of(a) is not CPU or device_of(r) is not CPU:
+    if device_of(a) is not CPU or device_of(r) is not CPU or hasattr(a, "asked"):
         _store_elsewhere(out, result)
         return
     if a.shape != r.shape:

@@ -7,7 +7,8 @@ from typing import Any
 
 from .._arrays.layouts import when_needless
 from .._base.registry import Operator
-from .templates import ABSENT, PIECES, Shape, piece
+from .dims import ABSENT
+from .templates import PIECES, Shape, piece
 
 # ---- elementwise
 UNARY = """
@@ -47,7 +48,8 @@ try:
     if type(a) is ndarray:
         if a.size >= LARGE:  #? blocks
             return large(input)
-        t._payload = {r}raw(a)
+        t._payload = {r}(bare if {needless} else raw)(a)  #? needless
+        t._payload = {r}raw(a)  #? not needless
     else:
         t._payload = {r}table[type(a)](a)
 except ARITHMETIC:
@@ -175,7 +177,7 @@ if {mode}:  #? modes
 #? alone
     if dim is not ABSENT or kwargs or slow_if_recording:
         #? along
-            @front(table="along", N="Along", p=", dim, keepdim", ps="(dim, keepdim)")
+            @front(table="along", N="Along", p=", at, keepdim", ps="(at, keepdim)")
         @otherwise
 @body
 """
@@ -200,7 +202,7 @@ if args or kwargs:
 else:  #? keepdim
     keepdim = False  #? keepdim
 if {asked} and not slow_always:
-    @body(front="yes", one_dim="yes", unless=bad_dim, passed="otherwise, input, dim, args, kwargs", called="elsewhere")
+    @body(front="yes", one_dim="yes", unless=unlike, passed="otherwise, input, dim, args, kwargs", called="elsewhere")
 """
 USUAL = """
 if {unusual}:
@@ -211,7 +213,12 @@ PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
-except AttributeError:
+    at = EVERY_DIM[a.ndim] if dim is ABSENT else TUPLES_OF_DIM[a.ndim][dim]  #? one_dim and whole
+    at = TUPLES_OF_DIM[a.ndim][dim]  #? one_dim and dims and not whole
+    at = EVERY_DIM[a.ndim][dim]  #? one_dim and not dims
+except (AttributeError, IndexError):  #? one_dim
+    return {called}({passed})  #? one_dim
+except AttributeError:  #? not one_dim
     return {called}({passed})  #? front
     return refuse(info, (input,), ({args},))  #? general and not front
     return refuse_first(info, input{p})  #? not (general or front)
@@ -220,12 +227,6 @@ except AttributeError:
         return {called}({passed})
     if fx is not None and slow_if_recording:  #? records
         return {called}({passed})
-#? one_dim
-    if dim is ABSENT:  #? whole
-        dim = EVERY_DIM[a.ndim]  #? whole
-    else:  #| whole
-        dim = (dim if dim >= 0 else dim + a.ndim,)  #? dims
-        dim = dim if dim >= 0 else dim + a.ndim  #? not dims
 #? elementwise
     if fx is not None and slow_if_recording:  #? modes and records
         return slow(info, ({args},))
@@ -247,7 +248,8 @@ try:
         if fx is not None and a.dtype in FLOATS:  #? slope
             t._payload, derivative = both(with_slope, a{p})
         else:  #| slope
-            {to}elementwise(raw, a{p})
+            {to}elementwise(bare if {needless} else raw, a{p})  #? needless
+            {to}elementwise(raw, a{p})  #? not needless
     else:  #| elementwise
         {to}(bare if type(a) is ndarray and {needless} else {table}[type(a)])(a{p})  #? needless and not front
         {to}(bare if {needless} else {table}[ndarray])(a{p})  #? needless and front
@@ -263,6 +265,7 @@ if fx is None:  #| records
     @node
     n.params = {ps}  #? p and not general or view
     n.shape = a.shape  #? keep_shape
+    n.shape = shape_like(a)  #? keep_like
     n.shapes = (a.shape,)  #? broadcast
     n.x = input._box or box_of(input)  #? keep_self
     @keep_result  #? keep_result
@@ -299,12 +302,11 @@ HEAD_BY_NAME = "input, *args, dim=ABSENT, **kwargs"
 
 def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named: str = "") -> dict[str, str]:
     """The texts that tell a call with one dim."""
-    in_range = "(dim is ABSENT or -a.ndim <= dim < a.ndim)" if whole else "-a.ndim <= dim < a.ndim"
     return {
         "asked": "(type(dim) is int or dim is ABSENT)" if whole else "type(dim) is int",
         "named": named,
         "second": "" if by_name else "args[0] if args else ",
-        "bad_dim": f" or not {in_range}{unless}",
+        "unlike": unless,
     }
 
 
@@ -343,7 +345,7 @@ PRODUCT = """
 if slow_if_recording:  #? modes
     return slow(info, ({operands}{p}))
 if slow_if_recording or out is not None:  #? alone
-    return otherwise(input, other, out=out)
+    return otherwise({operands}, out=out)
 try:
     fx = {x}._node
     fy = {y}._node
@@ -356,17 +358,17 @@ try:
             fc = {c}._node
             ca = {c}._payload
 except AttributeError:
-    return otherwise(input, other)  #? alone
+    return otherwise({operands})  #? alone
     return refuse(info, ({operands}), ({operands}{p}))  #? c
     return refuse_first(info, {operands}{p})  #? not (c or alone)
 #? ranks
     if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
-        return otherwise(input, other)  #? alone
+        return otherwise({operands})  #? alone
         return other_ranks({operands}{p})  #? not alone
 #? alone
     dtype = xa.dtype
     if dtype is not ya.dtype or (dtype is not FLOAT32 and dtype not in INEXACT):
-        return otherwise(input, other)
+        return otherwise({operands})
 if xa.dtype is not ya.dtype{of_c}:  #? not alone
     return mixed_product(info, ({operands}), {ps})
 t = make()
@@ -376,7 +378,7 @@ try:
     t._payload = (bare if type(xa) is ndarray and {needless} else table[type(xa)])(xa, ya{ca}{p})  #? needless
     t._payload = table[type(xa)](xa, ya{ca}{p})  #? not (alone or needless)
 except RAW_REFUSALS:  #? alone
-    return otherwise(input, other)
+    return otherwise({operands})
 except ValueError as error:  #? c
     return refuse_shapes(error, xa, ya, ca{p})
 except ARITHMETIC:  #? not alone

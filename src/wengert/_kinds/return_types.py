@@ -72,3 +72,8 @@ def return_type(name: str, *fields: str) -> type[ReturnType]:
         made.__doc__ = f"What ``{name}`` returns: {', '.join(fields)}."
     result: type[ReturnType] = made
     return result
+
+
+def type_of_outs(kind: type[ReturnType]) -> type[ReturnType]:
+    """The class of a function's results that were written into ``out=``: ``max_out`` of ``max``."""
+    return return_type(f"{kind.__name__}_out", *kind._fields)

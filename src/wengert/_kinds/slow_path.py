@@ -411,11 +411,13 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
+        dtype = common_dtype((x, y))
+        if info.check is not None:
+            checked(info, x, y, dtype)
         if isinstance(x._payload, (Transformed, Tensor)):
-            return info.op(x, wrap(Constant(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
+            return info.op(x, wrap(Constant(np.asarray(y).astype(dtype), level_of(x) & DEEPEST)))
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))
-        dtype = common_dtype((x, y))
         return info.op(cast(x, dtype), cast_operand(y, dtype, x))
     if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
         return info.op(x, int(y) if isinstance(y, int) else float(y))

@@ -46,6 +46,7 @@ from .._tape.node import FREED, Box, Parts, box_of, ticks
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make
+from .dims import ABSENT, EVERY_DIM, TUPLES_OF_DIM
 from .slow_path import mixed_dtypes, mixed_product, promote_and_retry, refuse, refuse_first, slow, unsupported
 
 Texts = dict[str, str] | Callable[[], dict[str, str]] | None
@@ -90,10 +91,6 @@ class Shape:
         """The function's source."""
         lines = rendered(self.template, Flags(self.flags, **self.parts), 4)
         return "\n".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
-
-
-class ABSENT:
-    """The class that stands for an argument that was not given."""
 
 
 AnyShape = Shape | Callable[[], Shape]
@@ -343,9 +340,9 @@ if c is not None and c._seq > n._seq:
 
 
 COMMON: dict[str, Any] = {
-    "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "FLOAT32": FLOAT32,
-    "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST, "Parts": Parts, "Tensor": Tensor,
-    "alias_payload": alias_payload,
+    "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "EVERY_DIM": EVERY_DIM,
+    "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
+    "Parts": Parts, "TUPLES_OF_DIM": TUPLES_OF_DIM, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
     "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,

@@ -137,7 +137,7 @@ def for_each_example(fn: Any, *args: Any) -> Any:
     top = max([level_of(t) for t in args if isinstance(t, Tensor)], default=0)
     mine = [isinstance(t, Tensor) and level_of(t) == top for t in args]
     inner = [t._payload for t, m in zip(args, mine, strict=True) if m]
-    if not top or type(inner[0]) is not Batched:
+    if not top or not isinstance(inner[0], Batched):
         return None
     values = [
         t if not m else t._payload.v if isinstance(t._payload.v, Tensor) else wrap(t._payload.v)

@@ -29,9 +29,12 @@ from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
+from .._base.silence import silence
 from .compressed_errors import OVERLOADS, absent, layout_name, letters, no_loop
 from .compressed_indices import check, coordinates, places, sizes
-from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, own_dtypes, public_name
+from .meta import dense_strides, refuse_overflow
+from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, own_dtypes
+from .sparse_errors import public_name
 from .transforms import VALUE_DTYPES, plain_dtype
 
 COMPRESSED_DEPTH = -1  # a depth that no transform has: these dtypes belong to compressed payloads only
@@ -55,6 +58,7 @@ class Compressed:
         self.minor = minor
         self.values = values
         self.shape = shape
+        refuse_overflow(shape)
         self.layout = layout
         self.dtype = made = VALUE_DTYPES[values.dtype, COMPRESSED_DEPTH]
         BY_DTYPE[made] = COMPRESSED
@@ -95,6 +99,7 @@ class Compressed:
         n, m = sizes(self)
         batch, major, minor = places(self)
         values = self.values.reshape(len(minor), *self.values.shape[self.minor.ndim :])
+        dense_strides(self.shape, values.dtype.itemsize)  # an error if it is too large
         a = np.zeros((math.prod(self.shape[: self.minor.ndim - 1]), n, m, *values.shape[1:]), values.dtype)
         flat = a.reshape(-1, *values.shape[1:])
         here = (batch * n + major) * m + minor
@@ -558,3 +563,6 @@ def sampled(x: Compressed, a: Any, b: Any) -> Any:
         part = slice(first, first + step)
         r[part] = np.einsum("ij,ij->i", a[row[part]], b.T[column[part]])
     return r
+
+
+silence(sys.modules[__name__])

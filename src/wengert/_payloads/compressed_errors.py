@@ -7,7 +7,7 @@ from typing import Any
 from .._base.constants import layout as Layout
 from .._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
 from .._base.errors import noted
-from .sparse import missing
+from .sparse_errors import missing
 
 LAYOUTS = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
 

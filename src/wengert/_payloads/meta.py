@@ -219,6 +219,15 @@ def on_meta(a: Any) -> bool:
 
 
 # ---- layout
+def refuse_overflow(shape: tuple[int, ...]) -> None:
+    """Raise PyTorch's error for a size with more elements than can be counted, though nothing is allocated for them."""
+    count = 1
+    for n in shape:
+        count *= n
+        if count >= 1 << 63:
+            raise RuntimeError("numel: integer multiplication overflow")
+
+
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """The strides in bytes of an array in row-major order."""
     if math.prod([max(n, 1) for n in shape]) * itemsize >= 1 << 63:

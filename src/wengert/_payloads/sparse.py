@@ -25,9 +25,11 @@ from .._arrays.library import BY_DTYPE
 from .._arrays.scipy_functions import from_scipy
 from .._base.constants import sparse_coo
 from .._base.dtypes import BY_NUMPY
-from .._base.errors import INTERNAL, noted
 from .._base.late_names import import_one
 from .._base.registry import ARRAYS, NO_ROWS, WITH_SPARSE, XP
+from .._base.silence import silence
+from .meta import dense_strides, refuse_overflow
+from .sparse_errors import check_parts, kernel_name, lacks, missing, no_copy, no_divisor, public_name
 from .transforms import DEEPEST, VALUE_DTYPES
 
 ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
@@ -37,6 +39,13 @@ SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong
 class _Flags(NO_ROWS):
     def __getattr__(self, name: str) -> Any:
         raise missing(public_name(sys._getframe(1)))
+
+
+def _no_comparison(name: str) -> Any:
+    def compare(self: Sparse, other: object) -> Any:
+        raise missing(f"{name}.{'Tensor' if isinstance(other, (Sparse, np.ndarray)) else 'Scalar'}")
+
+    return compare
 
 
 class Sparse:
@@ -53,12 +62,14 @@ class Sparse:
         self.indices = indices
         self.values = values
         self.shape = shape
+        refuse_overflow(shape)
         self.coalesced = coalesced or indices.shape[1] < 2
         self.dtype = _dtype(values.dtype)
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
     strides = property(lambda self: (0,) * len(self.shape))  # as PyTorch says
+    itemsize = property(lambda self: self.values.itemsize)
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
 
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
@@ -76,7 +87,7 @@ class Sparse:
     def become(self, other: Sparse) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
         if getattr(other, "layout", None) is not sparse_coo:
-            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
+            raise no_copy(self, other)
         if other.indices is self.indices:
             np.copyto(self.values, other.values, casting="unsafe")
         else:
@@ -103,6 +114,7 @@ class Sparse:
 
     def to_dense(self) -> Any:
         """The dense array."""
+        dense_strides(self.shape, self.values.dtype.itemsize)  # an error if it is too large
         a = np.zeros(self.shape, self.values.dtype)
         if not len(self.indices):
             a += self.values.sum(0)
@@ -138,10 +150,7 @@ class Sparse:
         raise missing("rsub.Scalar")
 
     def __rtruediv__(self, other: Any) -> Any:
-        raise RuntimeError(
-            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-            f"{list(self.shape)} for divisor)"
-        )
+        raise no_divisor(self)
 
     def __neg__(self) -> Any:
         return self.like(-self.values)
@@ -154,10 +163,8 @@ class Sparse:
             raise missing(public_name(sys._getframe(1)))
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
-    def _no_comparison(self, other: object) -> Any:
-        raise missing("eq.Tensor")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
+    __eq__, __ne__, __lt__ = _no_comparison("eq"), _no_comparison("ne"), _no_comparison("lt")
+    __le__, __gt__, __ge__ = _no_comparison("le"), _no_comparison("gt"), _no_comparison("ge")
     __hash__ = object.__hash__
 
     def __reduce__(self) -> Any:
@@ -185,7 +192,7 @@ class Sparse:
             import_one.run("names.sparse")
         mix = WITH_SPARSE.get(info.name)
         if mix is None:
-            raise missing(info.called)
+            raise missing(kernel_name(info.name))
         return mix(*tensors)
 
 
@@ -200,46 +207,6 @@ def _dtype(dtype: Any) -> Any:
     return made
 
 
-def public_name(frame: Any) -> str:
-    name = "operation"
-    while frame is not None and INTERNAL[frame.f_code.co_filename]:
-        name = frame.f_code.co_name.strip("_")
-        frame = frame.f_back
-    return name.removesuffix("_public")
-
-
-def missing(operator: str, backend: str = "SparseCPU") -> NotImplementedError:
-    """PyTorch's error for an operator that sparse tensors do not support."""
-    return noted(
-        NotImplementedError(
-            f"Could not run 'aten::{operator}' with arguments from the '{backend}' backend. This could be because the "
-            "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
-            "using custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
-            "https://fburl.com/ptmfixes for possible resolutions."
-        ),
-        "What to do: tensor.to_dense() gives a tensor that every operator takes.",
-    )
-
-
-def refused(x: Any, operator: str) -> Exception:
-    """PyTorch's error for an operator that tensors of a sparse array's layout do not support."""
-    return missing(operator, "SparseCPU" if x.layout is sparse_coo else "SparseCsrCPU")
-
-
-def lacks(x: Any, what: str) -> Exception:
-    """PyTorch's error for what a sparse array of any layout lacks: "data", "storage", "contiguous" or "reshape"."""
-    if what == "data":
-        return RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
-    if what == "storage":
-        name = "SparseTensorImpl" if x.layout is sparse_coo else "SparseCsrTensorImpl"
-        return NotImplementedError(f"Cannot access storage of {name}")
-    if x.layout is not sparse_coo:
-        return x.without("is_contiguous")
-    if what == "contiguous":
-        return RuntimeError("unsupported memory format option Contiguous")
-    return RuntimeError("reshape is not implemented for sparse tensors")
-
-
 # ---- raw functions
 class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
@@ -249,7 +216,7 @@ class Operators:
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
-            raise missing({"mean_all": "mean.dim"}.get(name) or name.strip("_"))
+            raise missing(kernel_name(name))
 
         return refuse
 
@@ -280,19 +247,34 @@ class Operators:
             return intersection(x, y)
         if np.ndim(y) == 0:
             return x.like(x.values * y)
-        x = x.coalesce()
         return x.like(x.values * np.broadcast_to(y, x.shape)[tuple(x.indices)])
 
     def div(self, x: Any, y: Any) -> Any:
         """The quotient by a number."""
         if not isinstance(x, Sparse) or isinstance(y, Sparse) or np.ndim(y):
-            raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got another one)")
+            raise no_divisor(y)
         return x.like(x.values / y)
+
+    def floor_divide(self, x: Any, y: Any) -> Any:
+        """The quotient by a number, rounded down: of the elements, so equal indices are merged first."""
+        return self._rounded(ARRAYS.floor_divide, x, y)
+
+    _div_floor = floor_divide
+
+    def _div_trunc(self, x: Any, y: Any) -> Any:
+        """The quotient by a number, rounded to zero."""
+        return self._rounded(ARRAYS._div_trunc, x, y)
+
+    def _rounded(self, divide: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+        if not isinstance(x, Sparse) or isinstance(y, Sparse) or np.ndim(y):
+            raise no_divisor(y)
+        x = x.coalesce()
+        return x.like(divide(x.values, y))
 
     def pow(self, x: Any, y: Any) -> Any:
         """The power with a number as exponent."""
         if not isinstance(x, Sparse) or np.ndim(y):
-            raise missing("pow")
+            raise missing("pow.Tensor_Tensor")
         x = x.coalesce()
         return x.like(x.values**y)
 
@@ -330,13 +312,17 @@ class Operators:
             raise missing("linalg_vector_norm")
         return ARRAYS.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
 
+    def bmm(self, x: Any, y: Any) -> Any:
+        """Raises: the second factor must be dense."""
+        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense")
+
     def mat_mat(self, x: Any, y: Any) -> Any:
         """The sparse product of two sparse matrices."""
         return scipy_product(x, y)
 
     def copy(self, x: Any, y: Any, *rest: Any) -> Any:
         if not isinstance(x, Sparse) or not isinstance(y, Sparse):
-            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
+            raise no_copy(x, y)
         return y.astype(x.values.dtype)
 
     def reshape(self, x: Any, *size: Any) -> Any:
@@ -351,7 +337,9 @@ class Operators:
         """Exchange two dimensions, both sparse or both dense."""
         n = len(x.indices)
         if (dim0 < n) != (dim1 < n):
-            raise RuntimeError("transpose(): can't transpose a sparse dimension with a dense one")
+            raise RuntimeError(
+                f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {n}, d0: {dim0}, d1: {dim1}"
+            )
         shape = list(x.shape)
         shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
         if dim0 >= n:
@@ -408,20 +396,24 @@ class Operators:
         return tuple(self.select(x, dim, i) for i in range(x.shape[dim]))
 
     def cat(self, xs: Any, dim: int) -> Sparse:
-        """Concatenate along a sparse dimension."""
-        if not all(isinstance(x, Sparse) for x in xs):
-            raise TypeError("Concatenating sparse tensors, but a dense tensor was found")
-        n = len(xs[0].indices)
-        if dim >= n:
-            raise missing("cat")
-        indices, start = [], 0
+        """Concatenate: along a dense dimension the values of each array are filled up with zeros."""
+        check_parts(xs, dim)
+        n, start = len(xs[0].indices), 0
+        shape = [*xs[0].shape]
+        shape[dim] = sum(x.shape[dim] for x in xs)
+        indices, values = [], []
         for x in xs:
-            moved = x.indices.copy()
-            moved[dim] += start
+            at, held = x.indices, x.values
+            if dim < n:
+                at = at.copy()
+                at[dim] += start
+            else:
+                held = np.zeros((len(x.values), *shape[n:]), x.values.dtype)
+                held[(slice(None),) * (dim - n + 1) + (slice(start, start + x.shape[dim]),)] = x.values
             start += x.shape[dim]
-            indices.append(moved)
-        shape = (*xs[0].shape[:dim], start, *xs[0].shape[dim + 1 :])
-        return Sparse(np.concatenate(indices, 1), np.concatenate([x.values for x in xs]), shape)
+            indices.append(at)
+            values.append(held)
+        return Sparse(np.concatenate(indices, 1), np.concatenate(values), tuple(shape))
 
     def stack(self, xs: Any, dim: int) -> Sparse:
         return self.cat([self.unsqueeze_dim(x, dim) for x in xs], dim)
@@ -484,18 +476,39 @@ def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
     added = y.values if factor == 1 else y.values * y.values.dtype.type(factor)
     if not x.indices.shape[1]:
         return y.like(added)
-    both = Sparse(np.concatenate([x.indices, y.indices], 1), np.concatenate([x.values, added]), x.shape)
+    if not (x.values.flags.c_contiguous and y.values.flags.c_contiguous):
+        return Sparse(np.concatenate([x.indices, y.indices], 1), np.concatenate([x.values, added]), x.shape)
     if not (_in_order(x) and _in_order(y)):
-        return both
-    both = both.coalesce()
+        return _merged(x, y, added)
+    both = Sparse(np.concatenate([x.indices, y.indices], 1), np.concatenate([x.values, added]), x.shape).coalesce()
     both.coalesced = x.coalesced and y.coalesced
     return both
 
 
+def _merged(x: Sparse, y: Sparse, added: Any) -> Sparse:
+    """Go through both arrays at once, as PyTorch does, and add the elements that meet: others stay apart."""
+    if not len(x.indices):
+        return Sparse(x.indices[:, :1], x.values[:1] + added[:1], x.shape)
+    first, second = (np.ravel_multi_index(tuple(s.indices), x.shape[: len(s.indices)]).tolist() for s in (x, y))
+    i = j = 0
+    own, others = [], []  # the place in x and in y of each element of the result, or -1
+    while i < len(first) or j < len(second):
+        here = i < len(first) and (j == len(second) or first[i] <= second[j])
+        there = j < len(second) and (i == len(first) or second[j] <= first[i])
+        own.append(i if here else -1)
+        others.append(j if there else -1)
+        i += here
+        j += there
+    ours, theirs = np.array(own), np.array(others)
+    indices = np.where(ours >= 0, x.indices[:, ours], y.indices[:, theirs])
+    values = np.zeros((len(ours), *x.values.shape[1:]), x.values.dtype)
+    values[ours >= 0] = x.values[ours[ours >= 0]]
+    values[theirs >= 0] += added[theirs[theirs >= 0]]
+    return Sparse(indices, values, x.shape)
+
+
 def _in_order(x: Sparse) -> bool:
-    """Whether the indices are unique and sorted and the values are row-major, as after PyTorch's ``coalesce``."""
-    if not x.values.flags.c_contiguous:
-        return False
+    """Whether the indices are unique and sorted, as after ``coalesce``."""
     if x.coalesced:
         return True
     if not len(x.indices):
@@ -523,14 +536,29 @@ def add_into(a: Any, x: Sparse, factor: Any) -> None:
 
 
 def intersection(x: Sparse, y: Sparse) -> Sparse:
-    """The products at the indices that both arrays store."""
-    x, y = x.coalesce(), y.coalesce()
+    """The products at the indices that both arrays store.
+
+    If one of them is not coalesced, the result has its indices, with zeros where the other one stores nothing; if
+    neither is, those of the one with fewer elements.
+    """
+    if x.coalesced and y.coalesced:
+        first, second = _flat(x), _flat(y)
+        _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+        return Sparse(x.indices[:, i], x.values[i] * y.values[j], x.shape, True)
+    if x.coalesced or (not y.coalesced and x.indices.shape[1] >= y.indices.shape[1]):
+        x, y = y, x
+    y = y.coalesce()
+    first, second = _flat(x), _flat(y)
+    at = np.minimum(np.searchsorted(second, first), max(len(second) - 1, 0))
+    met = second[at] == first if len(second) else np.zeros(len(first), bool)
+    values = np.zeros_like(x.values)
+    values[met] = x.values[met] * y.values[at[met]]
+    return Sparse(x.indices, values, x.shape, False)
+
+
+def _flat(x: Sparse) -> Any:
     n = len(x.indices)
-    first, second = (
-        np.ravel_multi_index(tuple(s.indices), s.shape[:n]) if s.indices.size else s.indices[0] for s in (x, y)
-    )
-    _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
-    return Sparse(x.indices[:, i], x.values[i] * y.values[j], x.shape, True)
+    return np.ravel_multi_index(tuple(x.indices), x.shape[:n]) if x.indices.size else x.indices[0]
 
 
 def summed(x: Sparse, dims: Any) -> Any:
@@ -566,3 +594,6 @@ def scipy_product(a: Any, b: Any) -> Any:
     indices = np.array(product.coords, np.int64)
     order = np.lexsort(indices[::-1])
     return Sparse(indices[:, order], product.data[order], product.shape, True)
+
+
+silence(sys.modules[__name__])

@@ -233,10 +233,21 @@ class Batched(Transformed):
     """A batch of values: ``v`` has the batch dimension in front; the program sees the shape without it."""
 
     __slots__ = ()
+    bdim = 0  # where the program's own tensor has the batch dimension
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.v.shape[1:])
+
+
+class Given(Batched):
+    """A batch that ``vmap`` was given with the batch dimension at the place ``bdim``; what is computed has it first."""
+
+    __slots__ = ("bdim",)
+
+    def __init__(self, v: Any, tag: int, bdim: int = 0) -> None:
+        super().__init__(v, tag)
+        self.bdim = bdim
 
 
 class OwnTape(Transformed):
@@ -268,7 +279,29 @@ def of_transform(a: Any) -> bool:
     return isinstance(a, Transformed) and not (a.is_meta or a.is_traced or a.is_foreign)
 
 
-XP[Dual] = XP[Batched] = XP[Constant] = XP[OwnTape] = TRANSFORMED
+def one_example(a: Any) -> Any:
+    """The array in whose memory the program sees a payload of any nesting: one example's of a batch."""
+    if isinstance(a, Tensor):
+        return one_example(a._payload)
+    if not of_transform(a):
+        return a
+    inner = one_example(a.v)
+    if not isinstance(a, Batched) or not isinstance(inner, np.ndarray):
+        return inner
+    return np.lib.stride_tricks.as_strided(inner, inner.shape[1:], inner.strides[1:], writeable=False)
+
+
+_NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
+
+
+def refuse_formats(a: Any, memory_format: Any, *known: Any, message: str = _NO_FORMAT) -> None:
+    """Raise PyTorch's error for a batch and an order of its elements in memory that is none of these."""
+    if isinstance(a, Batched) and memory_format not in known:
+        name = "".join(part.capitalize() for part in str(memory_format).removeprefix("torch.").split("_"))
+        raise RuntimeError(message.format(name))
+
+
+XP[Dual] = XP[Batched] = XP[Given] = XP[Constant] = XP[OwnTape] = TRANSFORMED
 XP[Tensor] = TENSORS
 
 
@@ -316,7 +349,8 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     if any(isinstance(a, Tensor) for a in operands):
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
-        return _each(info, lambda t: t if t._node is not None else t._payload, out)  # with its history, if it has one
+        # with its history, if it has one; integers have none
+        return _each(info, lambda t: t if t._node is not None and differentiable(t) else t._payload, out)
     for a in operands:
         if isinstance(a, Transformed):  # not a transform's value: an array without data, or one that is traced
             return type(a).computed(info, operands, p)
@@ -324,15 +358,25 @@ def _bottom(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     lifted = [a if a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
-    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
+    given = (*lifted, *p) if info.arity >= 0 else (lifted, *p)
+    out = around_arrays[0](info, given, lambda: info.core(*given)) if around_arrays else info.core(*given)
     return _each(info, lambda t: t._payload, out)
 
 
+around_arrays: list[Any] = []  # the hook of bfloat16 (``_kinds.bfloat16``), which operators inside of values need too
+
+
 # ---- forward mode
+# While ``forward_ad._set_fwd_grad_enabled(False)`` holds, the number of transforms that were active where it began:
+# their results have no tangents, but those of transforms that begin inside of it do.
+no_tangents: list[int] = []
+
+
 def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
     out = call(info, inner, p)
     tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]
-    if info.node is None or all(t is None for t in tangents):
+    off = no_tangents and tag & DEEPEST <= no_tangents[0]
+    if info.node is None or off or all(t is None for t in tangents):
         return _each(info, lambda o: Dual(o, None, tag), out)
     if info.jvp is not None:
         rule, given = info.jvp, (TRANSFORMED, tangents, out, *inner, *p)
@@ -342,7 +386,33 @@ def _dual(info: Operator, operands: list[Any], inner: list[Any], mine: list[bool
         t = rule(*given)
     except ARITHMETIC:
         t = silently(rule, *given)
-    return _each(info, lambda o, k: Dual(o, k, tag), out, t)
+    return _each(info, lambda o, k: Dual(o, k if differentiable(o) else None, tag), out, t)
+
+
+def no_forward(name: str) -> NotImplementedError:
+    """PyTorch's error of an operator without a forward-mode rule; ``name`` with "aten::" if it has no derivative."""
+    text = f"Trying to use forward AD with {name} that does not support it"
+    if name.startswith("aten::"):
+        return NotImplementedError(f"{text}.")
+    return NotImplementedError(
+        f"{text} because it has not been implemented yet.\nPlease file an issue to PyTorch at "
+        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its "
+        "implementation or submit a PR adding the implementation to derivatives.yaml"
+    )
+
+
+def refuse_tangents(name: str, t: Tensor) -> None:
+    """Raise ``no_forward``'s error for a tensor that has a tangent, of any transform."""
+    a: Any = t
+    while isinstance(a, (Tensor, Transformed)):
+        if isinstance(a, Dual) and a.t is not None:
+            raise no_forward(name)
+        a = a._payload if isinstance(a, Tensor) else getattr(a, "v", None)  # one without data has none
+
+
+def differentiable(value: Any) -> bool:
+    """Whether the value has a dtype that derivatives exist for: real or complex floating point."""
+    return payload_dtype(value).kind in "fcV"
 
 
 def _each(info: Operator, fn: Any, *outputs: Any) -> Any:

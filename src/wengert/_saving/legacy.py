@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._payloads.meta import Meta
 from .pickling import StorageTable, make_pickler
 from .places import restored
 from .reading import checked_id
 from .rebuilding import waiting
-from .records import Writer, damaged, read_exactly
+from .records import Writer, bytes_left, damaged, read_exactly
 from .storages import storage_on, tensor_on
 from .unpickling import UnpicklingError
 
@@ -67,17 +67,17 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
         return _load_tar(file, restore, unpickle)
     if _first(file, unpickle) != MAGIC:
         raise RuntimeError("Invalid magic number; corrupt file?")
-    version = unpickle(file, _left(file), _no_storages)
+    version = unpickle(file, bytes_left(file), _no_storages)
     if version != VERSION:
         shown = version if type(version) is int and version.bit_length() < 64 else type(version)
         raise RuntimeError(f"Invalid protocol version: {shown}")
-    facts = unpickle(file, _left(file), _no_storages)
+    facts = unpickle(file, bytes_left(file), _no_storages)
     little = facts.get("little_endian", True) if type(facts) is dict else True
-    storages = _StreamStorages(_left(file), restore)
+    storages = _StreamStorages(bytes_left(file), restore)
     steps: list[Callable[[], object]] = []
     with waiting(steps):
-        result = unpickle(file, _left(file), storages)
-    keys = unpickle(file, _left(file), _no_storages)
+        result = unpickle(file, bytes_left(file), storages)
+    keys = unpickle(file, bytes_left(file), _no_storages)
     storages.fill(file, keys, (little is not False) != (sys.byteorder == "little"))
     for step in steps:  # what computes on elements
         step()
@@ -86,20 +86,13 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
 
 def _first(file: Any, unpickle: Unpickle) -> Any:
     try:
-        return unpickle(file, _left(file), _no_storages)
+        return unpickle(file, bytes_left(file), _no_storages)
     except UnpicklingError:
         raise noted(
             RuntimeError("Invalid magic number; corrupt file?"),
             "Why: the file is neither a zip file, as torch.save writes it, nor a stream of pickles, as it did before "
             "PyTorch 1.6.",
         ) from None
-
-
-def _left(file: Any) -> int:
-    here = file.tell()
-    end = file.seek(0, os.SEEK_END)
-    file.seek(here)
-    return end - here
 
 
 def _no_storages(ident: Any) -> Any:
@@ -187,7 +180,6 @@ class SourceChangeWarning(Warning):
 def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
     """Compare the source of a module's class with the source in the file."""
     import inspect
-    import warnings
 
     if not source or cls.__module__.partition(".")[0] == __package__.partition(".")[0]:
         return
@@ -197,7 +189,7 @@ def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
         return
     if now != source:
         name = f"{cls.__module__}.{cls.__qualname__}"
-        warnings.warn(f"source code of class '{name}' has changed.", SourceChangeWarning, stacklevel=2)
+        warn(f"source code of class '{name}' has changed.", SourceChangeWarning)
 
 
 # ---- the tar format
@@ -220,27 +212,27 @@ def _load_tar(file: Any, restore: Any, unpickle: Unpickle) -> Any:
         def persistent_load(ident: Any) -> Any:
             return ident[0] if isinstance(ident, tuple) else known[int(ident)]
 
-        return unpickle(members["pickle"], _left(members["pickle"]), persistent_load)
+        return unpickle(members["pickle"], bytes_left(members["pickle"]), persistent_load)
 
 
 def _tar_storages(file: Any, restore: Any, unpickle: Unpickle) -> dict[Any, Any]:
     known: dict[Any, Any] = {}
-    for _ in range(unpickle(file, _left(file), _no_storages)):
-        key, location, kind = unpickle(file, _left(file), _no_storages)
+    for _ in range(unpickle(file, bytes_left(file), _no_storages)):
+        key, location, kind = unpickle(file, bytes_left(file), _no_storages)
         (count,) = struct.unpack("<q", _exactly(file, 8))
-        if not 0 <= count * kind.dtype.itemsize <= _left(file):
+        if not 0 <= count * kind.dtype.itemsize <= bytes_left(file):
             raise damaged("the storages are larger than the file")
         raw = np.empty(count * kind.dtype.itemsize, np.uint8)
         read_exactly(file, raw)
         known[key] = storage_on(restored(restore, raw, location).view(kind.dtype.np))
-    for key, root, offset, count in unpickle(file, _left(file), _no_storages):
+    for key, root, offset, count in unpickle(file, bytes_left(file), _no_storages):
         known[key] = storage_on(known[root]._array[offset : offset + count])
     return known
 
 
 def _tar_tensors(file: Any, known: dict[Any, Any], unpickle: Unpickle) -> None:
-    for _ in range(unpickle(file, _left(file), _no_storages)):
-        key, storage, _ = unpickle(file, _left(file), _no_storages)
+    for _ in range(unpickle(file, bytes_left(file), _no_storages)):
+        key, storage, _ = unpickle(file, bytes_left(file), _no_storages)
         ndim, _ = struct.unpack("<ii", _exactly(file, 8))
         numbers = struct.unpack(f"<{2 * ndim + 1}q", _exactly(file, 16 * ndim + 8))
         known[key] = tensor_on(known[storage]._array, numbers[-1], numbers[:ndim], numbers[ndim:-1])

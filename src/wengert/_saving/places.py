@@ -11,7 +11,6 @@ from .._base.constants import device
 from .._base.errors import noted
 from .._payloads.foreign import library_at
 from .._payloads.meta import Meta
-from .._tape.tensor import wrap
 from .._tensor_api.storage import UntypedStorage
 
 Restore = Callable[[Any, str], Any]
@@ -39,7 +38,7 @@ def meta_restore(storage: Any, location: str) -> Any:
     if location != "meta":
         return None
     a = Meta((storage.nbytes(),), np.dtype(np.uint8))
-    return UntypedStorage(a, wrap(a))  # type: ignore[arg-type]
+    return UntypedStorage._on(a)
 
 
 def _tag(kind: str) -> Callable[[Any], Any]:

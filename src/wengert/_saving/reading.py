@@ -62,12 +62,11 @@ class StorageReader:
                 f"storage {key!r} should have {count} elements of {dtype.itemsize} bytes, its record has {record.size} "
                 "bytes"
             )
-        raw = self._bytes(name, record)
-        raw = restored(self.restore, raw, location)
+        raw = restored(self.restore, self._bytes(name, record, dtype), location)
         if not isinstance(raw, np.ndarray):  # without data
             return storage_on(raw.view(dtype.np), typed)
         memory = raw[: count * dtype.itemsize]
-        aligned = memory.ctypes.data % dtype.np.alignment == 0  # a mapped record may lie elsewhere: it is copied
+        aligned = memory.ctypes.data % dtype.np.alignment == 0  # not if ``map_location`` returned such memory
         memory = memory.view(dtype.np) if aligned else np.frombuffer(bytearray(memory), dtype.np)
         if self.swapped and typed:
             memory = memory.byteswap()
@@ -75,8 +74,9 @@ class StorageReader:
         storage._swapped = self.swapped and not typed
         return storage
 
-    def _bytes(self, name: str, record: Record) -> np.ndarray:
-        if self.mapped is not None:
+    def _bytes(self, name: str, record: Record, dtype: Any) -> np.ndarray:
+        # What would be copied is read: a mapping of a file that others cut ends the process where it is touched.
+        if self.mapped is not None and not self.swapped and record.start % dtype.np.alignment == 0:
             part = self.mapped[record.start : record.start + record.size]  # memory that ends where the record ends
             return np.frombuffer(part, np.uint8) if part else np.empty(0, np.uint8)
         raw = np.empty(record.size, np.uint8)

@@ -8,12 +8,13 @@ All names are in one folder, named after the file. A record's name is only looke
 
 NOTE [ What is not believed ]
 The directory of a file gives the position of each record. ``Archive`` requires: no compression (no record is larger
-than the file), no encryption, no name twice, no two records on the same bytes, none outside the file, and a matching
-local header. Reading every record once then takes no more memory than the file has bytes.
+than the file), no encryption, one folder, no name twice, no two records on the same bytes, none outside the file, and
+a matching local header. Reading every record once then takes no more memory than the file has bytes.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Callable
@@ -29,6 +30,7 @@ _END64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _LIMIT = 0xFFFFFFFF  # tests reduce it, to test ZIP64 without 4 GB
 _UTF8 = 1 << 11
+_UNREADABLE = 1 | 1 << 5 | 1 << 6 | 1 << 13  # encrypted in three ways, or a patch
 _CRC_CHUNK = 1 << 24
 
 
@@ -156,10 +158,11 @@ class Archive:
     def __init__(self, file: Any) -> None:
         self._file = file
         self.origin = file.tell()
-        self.size = file.seek(0, 2) - self.origin
+        self.size = bytes_left(file)
         start, size, count = self._end()
         found = self._entries(start, size, count)
         self._place_records(found, start)
+        self._check_version()
 
     # ---- the directory
     def _at(self, place: int, size: int) -> bytes:
@@ -193,7 +196,7 @@ class Archive:
         if signature != b"PK\6\7" or place > end:
             raise damaged("failed finding central directory")
         fields = _END64.unpack(self._at(place, _END64.size))
-        if fields[0] != b"PK\6\6" or fields[6] != fields[7]:
+        if fields[0] != b"PK\6\6" or fields[1] < _END64.size - 12 or fields[6] != fields[7]:
             raise damaged("failed finding central directory")
         return fields[8], fields[9], fields[7], place
 
@@ -214,8 +217,8 @@ class Archive:
             name = _decoded(data[place : place + n])
             plain, packed, header = _wide(data[place + n : place + n + extra], plain, packed, header)
             place += n + extra + comment
-            if flags & 1:
-                raise damaged(f"record {name!r} is encrypted")
+            if flags & _UNREADABLE or fields[13]:
+                raise damaged(f"record {name!r} is encrypted, a patch, or on another disk")
             if method != 0 or packed != plain:
                 raise damaged(f"record {name!r} is compressed, which torch.save never does")
             if name in entries:
@@ -251,7 +254,26 @@ class Archive:
         folder, slash, _ = first.partition("/")
         if not slash or not folder:
             raise damaged(f"file in archive is not in a subdirectory: {first}")
-        self.records = {n[len(folder) + 1 :]: r for n, r in found.items() if n.startswith(folder + "/")}
+        for name in found:
+            if not name.startswith(folder + "/"):
+                raise damaged(f"file in archive is not in a subdirectory {folder}/: {name}")
+        self.records = {name[len(folder) + 1 :]: record for name, record in found.items()}
+
+    def _check_version(self) -> None:
+        name = next((name for name in (".data/version", "version") if name in self), None)
+        if name is None:
+            return
+        shown = self.read(name)[:20]
+        found = re.match(rb"\s*([+-]?\d+)", shown)
+        if found is None:
+            raise RuntimeError(f"Couldn't parse the version {shown.decode('ascii', 'replace')} as Long Long.")
+        version = int(found[1])
+        for wrong, bound, most in (version < 1, "minimum", 1), (version > 10, "maximum", 10):
+            if wrong:
+                raise RuntimeError(
+                    f"Attempted to read a PyTorch file with version {version}, but the {bound} supported version for "
+                    f"reading is {most}. Regenerate it with another version of PyTorch."
+                )
 
     # ---- the records
     def __contains__(self, name: str) -> bool:
@@ -290,6 +312,15 @@ class Archive:
             raise damaged(f"the checksum of record {name!r} is wrong")
 
 
+def bytes_left(file: Any) -> int:
+    """The number of bytes from the current position to the end of a file whose ``seek`` may return anything."""
+    here = file.tell()
+    file.seek(0, 2)
+    end = file.tell()
+    file.seek(here)
+    return end - here
+
+
 def read_exactly(file: Any, buffer: Any) -> None:
     """Fill a writable buffer from a file.
 
@@ -325,6 +356,8 @@ def _wide(extra: bytes, plain: int, packed: int, header: int) -> tuple[int, int,
         return plain, packed, header
     while len(extra) >= 4:
         kind, size = struct.unpack_from("<HH", extra)
+        if 4 + size > len(extra):
+            raise damaged("invalid header or archive is corrupted")
         if kind == 1:
             field = extra[4 : 4 + size]
             for i, value in enumerate(values):

@@ -71,7 +71,7 @@ def _checked(target: str, shown: str) -> os.stat_result | None:
         raise RuntimeError(f"open file failed with strerror: Too many levels of symbolic links: {shown}")
     if not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {os.path.dirname(shown) or '.'} does not exist.")
-    if os.path.isdir(target):
+    if os.path.isdir(target) or shown.endswith(("/", os.sep)):  # realpath takes the slash away
         raise RuntimeError(f"open file failed with strerror: Is a directory: {shown}")
     try:
         old = os.stat(target)

@@ -14,7 +14,7 @@ from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import MAX_DIMS, _array, whole_numbers
 from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES, tensortype
-from .._tensor_api.storage import TypedStorage, UntypedStorage
+from .._tensor_api.storage import TypedStorage, UntypedStorage, typed_of
 
 STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, kind in TYPES.items()} | {
     "ComplexFloatStorage": dtypes.complex64,
@@ -63,7 +63,7 @@ def _place_in_owner(a: np.ndarray) -> Place | None:
 # ---- rebuilding
 def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
     """A storage object on a flat array."""
-    return TypedStorage(memory, wrap(memory)) if typed else UntypedStorage(memory, wrap(memory))
+    return (TypedStorage if typed else UntypedStorage)._on(memory)
 
 
 def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
@@ -105,17 +105,13 @@ class _OfOneDtype(tensortype):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
-    def __call__(cls, *args: Any) -> TypedStorage:  # type: ignore[override]
-        if len(args) > 1:
-            raise TypeError(f"{cls.__name__}() takes a size or a sequence, not {len(args)} arguments")
-        if not args or isinstance(args[0], int):
-            return storage_on(np.empty(args[0] if args else 0, cls.dtype.np))
-        return storage_on(np.array(list(args[0]), cls.dtype.np))
+    def __call__(cls, *args: Any, **given: Any) -> TypedStorage:  # type: ignore[override]
+        return typed_of(cls.__name__, cls.dtype, args, given)
 
 
 def _make(name: str, dtype: Dtype) -> _OfOneDtype:
     doc = f"A storage of ``torch.{dtype.name}``; called with a size or a sequence, it makes one."
-    return _OfOneDtype(name, (), {"dtype": dtype, "__doc__": doc, "__module__": "wengert"})
+    return _OfOneDtype(name, (TypedStorage,), {"dtype": dtype, "__doc__": doc, "__module__": "wengert"})
 
 
 STORAGES: dict[str, Any] = {name: _make(name, dtype) for name, dtype in STORAGE_NAMES.items()}

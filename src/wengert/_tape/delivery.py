@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._arrays.layouts import as_like, in_rows, is_dense, relaid_copy
 from .._arrays.library import ARITHMETIC
 from .hooks import before, call_leaf_hooks, call_prehooks
 from .node import AccumulateGrad, Node, tick, version_of
-from .tensor import Tensor, make, wrap
+from .replaced import replace_payload
+from .tensor import Tensor, make, tensor_on, wrap
 
 lock = AccumulateGrad.lock
 
@@ -28,7 +30,7 @@ def captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     for i, m in enumerate(inputs):
         g = got.get(m) if last is not None and last[m] != i else got.pop(m, None)
         if g is not None and not isinstance(g, Tensor):
-            g = wrap(_own(g))
+            g = wrap(_own(g, _in_its_order)) if type(g) is ndarray else tensor_on(g if hasattr(g, "asked") else _own(g))
         results.append(g)
     return results
 
@@ -37,13 +39,21 @@ _local = 0  # the reference count of an array that only a local variable holds
 _exclusive = 0  # the reference count, inside _own, of an array that only _own's caller holds
 
 
-def _own(g: Any) -> Any:
+def _own(g: Any, copied: Any = ndarray.copy) -> Any:
     """The array itself if only the caller's variable refers to it and its memory, else a copy."""
     if type(g) is not np.ndarray:
         return g.own() if getattr(g, "is_traced", False) or getattr(g, "is_foreign", False) else g
     if getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable:
-        return g.copy()
+        return copied(g)
     return g
+
+
+def _in_its_order(g: Any) -> Any:
+    """A copy that lies in memory as the array does; what a reduction's cotangent repeats is written in rows.
+
+    A matrix is too: it is mostly the cotangent of a transposed weight, which PyTorch's products lay out as the weight.
+    """
+    return g.copy() if g.ndim < 3 or g.flags.c_contiguous or not any(g.strides) else relaid_copy(g)
 
 
 def _calibrate() -> None:
@@ -70,7 +80,7 @@ def give_first(leaves: dict[Node, Any]) -> None:
         if m._hooks is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
             leaf = m.ref()
             if leaf is None or leaf._node is m:
-                if getrefcount(g) > _local or g.base is not None:  # see _own
+                if getrefcount(g) > _local or g.flags.num & 5 != 5:  # NumPy: row-major, in its own memory; see _own
                     g = g.copy()
                 t = make()
                 t._payload = g
@@ -140,7 +150,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        m.grad = wrap(g if m._hooks is None else _laid_out_as(m.box.a, g))
+        m.grad = tensor_on(_laid_out_as(m.box.a, g))
         return
     a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
@@ -151,10 +161,15 @@ def _add_to_grad(m: Any, g: Any) -> None:
     elif _is_sparse(old) and type(g) is np.ndarray:
         m.grad = wrap(g + a)
         return
+    elif hasattr(a, "asked"):
+        a.asked("add_.Tensor", tensor_on(g))
+    elif getattr(total := a + g, "is_traced", False):  # views of the gradient see the sum
+        replace_payload(old, total)
+        return
     else:
-        old._payload = a + g
+        old._payload = total
         if old._box is not None:
-            old._box.a = old._payload
+            old._box.a = total
     version_of(old).write(tick())  # a write that no line of the user's program made
 
 
@@ -163,14 +178,10 @@ def _is_sparse(t: Tensor) -> bool:
 
 
 def _laid_out_as(a: Any, g: Any) -> Any:
-    """The gradient with its leaf's strides, if the leaf is dense in memory: PyTorch's gradient layout contract."""
-    if type(a) is not ndarray or type(g) is not ndarray or a.flags.c_contiguous or a.strides == g.strides:
+    """The gradient with its leaf's strides if the leaf is dense in memory, else in rows: PyTorch's layout contract."""
+    if type(a) is not ndarray or type(g) is not ndarray or a.strides == g.strides:
         return g
-    if not a.transpose(np.argsort([-s for s in a.strides], kind="stable")).flags.c_contiguous:
-        return g
-    laid_out = np.empty_like(a, g.dtype)
-    np.copyto(laid_out, g)
-    return laid_out
+    return as_like(a, g) if is_dense(a.shape, a.strides, a.itemsize) else in_rows(g)
 
 
 class CopyBackwards(Node):

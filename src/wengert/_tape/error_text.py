@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,15 @@ def not_a_tensor(function: str, argument: str, position: int, value: Any) -> Typ
     )
 
 
+def of_python(ask: Callable[[], Any]) -> Exception:
+    """Python's error for something else than a tensor, of which a function that is Python in PyTorch asks this."""
+    try:
+        ask()
+    except (AttributeError, TypeError) as error:
+        return error.with_traceback(None)
+    return TypeError("the argument must be Tensor")
+
+
 def expect_tensor(function: str, argument: str, position: int, value: Any) -> Tensor:
     """Return the argument if it is a tensor, else raise PyTorch's error."""
     if not isinstance(value, Tensor):
@@ -31,11 +41,14 @@ def expect_tensor(function: str, argument: str, position: int, value: Any) -> Te
 
 def expect_tensors(function: str, **arguments: Any) -> Any:
     """Raise PyTorch's error for the first of a function's leading arguments that is not a tensor."""
+    if set(map(type, arguments.values())) == _JUST_TENSORS:  # the usual case
+        return
     for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(function, argument, position, value)
 
 
+_JUST_TENSORS = {Tensor}
 _CPP = {
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
     "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -123,6 +122,8 @@ def _edge_shape(edge: Any) -> tuple[Any, Any]:
     """The shape and dtype of the tensor behind a GradientEdge, as far as the edge or its node knows them."""
     if hasattr(edge, "shape"):
         return edge.shape, edge.dtype
+    if not hasattr(edge, "node"):
+        raise AssertionError("Expected output to be a torch.Tensor")
     meta = getattr(edge.node, "outputs_meta", None)
     if meta:
         return meta[edge.output_nr]
@@ -355,11 +356,10 @@ def grad(
     if allow_unused is None:
         allow_unused = materialize_grads
     if not only_inputs:
-        warnings.warn(
+        warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     outs, ins = _listed(outputs), _listed_inputs(inputs, "grad")
     grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(outs)

@@ -15,11 +15,11 @@ from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
 from .node import AccumulateGrad, Hooks, Node, Parts
 from .saved import xp_of
-from .tensor import Tensor, wrap
+from .tensor import Tensor, tensor_on
 
 
 def _as_tensor(g: Any) -> Any:
-    return g if g is None or isinstance(g, Tensor) else wrap(g)
+    return g if g is None or isinstance(g, Tensor) else tensor_on(g)
 
 
 def _back(value: Any, like: Any) -> Any:
@@ -69,7 +69,7 @@ def _through(hooks: Any, given: Any, check: Any, *more: Any) -> Any:
 
 
 def _retain(tensor: Tensor, g: Any) -> None:
-    own = g.clone() if isinstance(g, Tensor) else wrap(g.copy())
+    own = g.clone() if isinstance(g, Tensor) else tensor_on(g.copy())
     old = tensor.__dict__.get("_grad")
     if old is None:
         tensor.__dict__["_grad"] = own

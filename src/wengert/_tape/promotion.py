@@ -17,7 +17,7 @@ from .tensor import Tensor, make, wrap
 def logical_dtype(t: Tensor) -> Any:
     """The NumPy dtype of a tensor whose payload may be a transform's value."""
     a = t._payload
-    if type(a) is np.ndarray:
+    if type(a) is ndarray:
         return a.dtype
     while isinstance(a, Tensor):
         a = a._payload
@@ -67,7 +67,8 @@ def cast(t: Any, dtype: Any) -> Any:
 
 def constant_cast(t: Any, a: Any, dtype: Any) -> Any:
     """Convert the real array ``a`` of a tensor to another NumPy dtype, not recorded."""
-    if not slow_if_recording and (a.ndim < 2 or (a.flags.forc and 1 not in a.shape)):  # else strides are to be kept
+    direct = dtype.char != "e" and not slow_if_recording  # float16 is rounded in two steps
+    if direct and (a.ndim < 2 or (a.flags.forc and 1 not in a.shape)):  # else strides are to be kept
         r = make()
         r._node = r._box = None
         try:

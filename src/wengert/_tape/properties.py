@@ -6,7 +6,6 @@ These are ``requires_grad``, ``grad``, ``grad_dtype``, ``data``, ``retain_grad``
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted, refuse_unknown, refuses_unknown, where
+from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
 from .error_text import cpp_name
 from .inference import is_inference
@@ -111,7 +110,7 @@ def grad_of_other(self: Tensor) -> Tensor | None:
     """``.grad`` of a tensor that is not a leaf requiring grad: retained by ``retain_grad`` or set by the user."""
     grad = self.__dict__.get("_grad")
     if grad is None and type(self._node) not in LEAVES and not self.__dict__.get("_retains"):
-        warnings.warn(
+        warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
             "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
             "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
@@ -119,7 +118,6 @@ def grad_of_other(self: Tensor) -> Tensor | None:
             "more information. More: docs/errors.md, W009 (python -m wengert explain W009)\n"
             f"Where: it was made at {where(self._node._code, self._node._lasti)}",
             UserWarning,
-            stacklevel=3,
         )
     return grad
 
@@ -224,6 +222,8 @@ def delete_grad(self: Tensor) -> None:
 def data(self: Tensor) -> Tensor:
     """A tensor on the same memory, outside the graph, with a version count of its own."""
     a = self._payload
+    if hasattr(a, "asked"):
+        return a.asked("detach")  # type: ignore[no-any-return]
     t = make() if type(self) is Tensor else new(type(self))
     if type(a) is not np.ndarray:
         a = shared_payload(self, t, counted=False)

@@ -13,7 +13,7 @@ from .._base.modes import anomaly
 from .._base.registry import TENSORS
 from .inference import InferenceVersion, not_saved
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
-from .tensor import Tensor, wrap
+from .tensor import Tensor, tensor_on
 
 
 def payload_dtype(value: Any) -> Any:
@@ -173,7 +173,7 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
     """A Tensor on a box, with the history from the time of saving; for a leaf, the leaf itself."""
     if type(fn) is AccumulateGrad and fn.box is box:
         return fn.variable
-    t = wrap(box.a, fn)
+    t = tensor_on(box.a, fn)
     t._box = box
     return t
 

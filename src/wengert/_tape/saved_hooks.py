@@ -119,6 +119,19 @@ def places(n: Any) -> list[Place]:
     return found
 
 
+def _by_name(n: Any) -> list[Place]:
+    """``places`` in the order in which PyTorch packs and unpacks them: by the names of the values, the result last."""
+    plan, names = getattr(type(n), "plan", None), type(n).saved_names
+    second = next((name for name in names if name not in ("self", "result")), "") if "self" in names else "~"
+    slots = {"x": "self", "y": second, "result": "result"}
+
+    def key(place: Place) -> tuple[bool, str]:
+        name = slots.get(place[0], "") if plan is None or place[0] != "values" else plan.uses[place[1]]
+        return name == "result", name
+
+    return sorted(places(n), key=key)
+
+
 def _get(n: Any, place: Place) -> Any:
     value = getattr(n, place[0])
     for k in place[1:]:
@@ -146,7 +159,7 @@ def replace_boxes(n: Any, old: Box, new: Box) -> None:
 def pack_node(n: Any, hooks: Hooks) -> None:
     """Pack all saved values of a node."""
     found = [
-        (place, box) for place, box in ((p, _get(n, p)) for p in places(n)) if type(box) is Box and box is not FREED
+        (place, box) for place, box in ((p, _get(n, p)) for p in _by_name(n)) if type(box) is Box and box is not FREED
     ]
     if not found:
         return
@@ -175,7 +188,7 @@ def _watch(n: Any) -> None:
 def _packed_class(cls: Any) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         hooked = n._hooks is not None and bool(n._hooks.post)
-        opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in places(n)) if isinstance(b, PackedBox)]
+        opened = [(p, b, b.opened()) for p, b in ((p, _get(n, p)) for p in _by_name(n)) if isinstance(b, PackedBox)]
         with _swap:
             for place, _, box in opened:
                 _put(n, place, box)

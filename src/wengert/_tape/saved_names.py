@@ -20,8 +20,8 @@ _NO_SIZES = frozenset(  # view operators whose formula does not use the input's 
      "UnsqueezeBackward0")
 )  # fmt: skip
 _INTERNAL = frozenset(  # our formulas' own
-    ("along", "bias_shape", "chain", "input_shape", "memory_format", "own", "self_dtype", "self_shape", "shape",
-     "tensors_from1", "tensors_from2", "tensors_shape", "value_dtype", "weight_shape")
+    ("along", "bias_shape", "chain", "input_like", "input_shape", "memory_format", "own", "self_dtype", "self_like",
+     "self_shape", "shape", "tensors_from1", "tensors_from2", "tensors_shape", "value_dtype", "weight_shape")
 )  # fmt: skip
 
 

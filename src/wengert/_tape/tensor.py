@@ -43,6 +43,9 @@ class TensorMeta(type):
         if any(base.__dict__.get("_is_root", False) for base in bases):
             bases = (*bases, _LegacyNew)
         cls = super().__new__(mcls, name, bases, members, **kwargs)
+        if "__torch_dispatch__" in members and "__torch_function__" not in vars(cls):
+            if getattr(cls.__torch_function__, "__func__", None) is Tensor.__dict__["__torch_function__"].__func__:
+                cls.__torch_function__ = staticmethod(DISABLED)  # as in PyTorch: such a class is asked below autograd
         if "_is_root" not in members and getattr(cls, "__torch_function__", DISABLED) is not DISABLED:
             subclassed.run(cls)
         return cls
@@ -224,6 +227,11 @@ def wrap(a: Any, fn: Node | None = None) -> Tensor:
     t._node = fn
     t._box = None
     return t
+
+
+def tensor_on(a: Any, fn: Node | None = None) -> Tensor:
+    """``wrap``, which gives for the payload of a wrapper subclass the wrapper."""
+    return wrap(a, fn) if type(a) is ndarray or not hasattr(a, "tensor") else a.tensor(fn)
 
 
 def payload_like(a: Any, make: Any) -> Any:

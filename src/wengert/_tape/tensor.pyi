@@ -32,6 +32,7 @@ def device_of(a: Any) -> _device: ...
 def in_memory(a: Any) -> Any: ...
 make: Any
 def wrap(a: Any, fn: _Node | None=None) -> Tensor: ...
+def tensor_on(a: Any, fn: _Node | None=None) -> Tensor: ...
 def payload_like(a: Any, make: Any) -> Any: ...
 def note_view(base: Tensor, view: Tensor) -> None: ...
 def shared_payload(tensor: Tensor, alias: Tensor, counted: _bool) -> Any: ...
@@ -225,8 +226,8 @@ class Tensor(metaclass=TensorMeta):
     def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
     @staticmethod
-    def _make_wrapper_subclass(cls: _type, size: Ints, *args: Any, **kwargs: Any) -> Tensor:
-        """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
+    def _make_wrapper_subclass(cls: _type, size: Ints, strides: Any = None, storage_offset: Any = None, memory_format: _memory_format | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **policies: Any) -> Tensor:
+        """A tensor without memory of its own, whose class's ``__torch_dispatch__`` computes operators on it."""
     def _neg_view(self) -> Tensor:
         """A view that shows the negatives of the elements, as ``x.conj().imag`` does."""
     def _nnz(self) -> _int:
@@ -412,8 +413,8 @@ class Tensor(metaclass=TensorMeta):
         """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
     def bool(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bool``; itself if it is in that dtype already."""
-    def broadcast_to(self, size: Ints) -> Tensor:
-        """``input.expand(size)``."""
+    def broadcast_to(self, size: Ints, *sizes: _int) -> Tensor:
+        """``input.expand(size)``; as a method also ``input.broadcast_to(2, 3)``."""
     def byte(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
@@ -570,7 +571,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of the products of the elements of two vectors."""
     def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def dsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -720,7 +721,7 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
     def histogram(self, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
-    def hsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def hsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -1271,7 +1272,7 @@ class Tensor(metaclass=TensorMeta):
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """A copy of ``input`` with ``src`` at one index of a dimension."""
     def set_(self, source: Tensor | Ints | None = None, storage_offset: _int = 0, size: Ints | None = None, stride: Ints | None = None) -> Tensor:
-        """Make a tensor use the memory and size of ``source``; without a source the tensor becomes empty."""
+        """Make a tensor use the memory and size of ``source``, a tensor or a storage; without one it becomes empty."""
     def sgn(self) -> Tensor:
         """The sign of each element; a complex number is divided by its absolute value, and 0 stays 0."""
     def sgn_(self) -> Tensor:
@@ -1336,8 +1337,8 @@ class Tensor(metaclass=TensorMeta):
         """The square of each element."""
     def square_(self) -> Tensor:
         """In-place form of ``square``."""
-    def squeeze(self, dim: Ints | None = None, *, axis: Any = None) -> Tensor:
-        """A view without the dimensions of size one, or without those in ``dim``."""
+    def squeeze(self, dim: Ints | None = None, *dims: _int, axis: Any = None) -> Tensor:
+        """A view without the dimensions of size one, or without those in ``dim``, a number or several."""
     def squeeze_(self, dim: Ints | None = None) -> Tensor:
         """In-place form of ``squeeze``."""
     @overload
@@ -1374,8 +1375,8 @@ class Tensor(metaclass=TensorMeta):
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """``transpose`` under NumPy's name."""
-    def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
-        """In-place form of ``transpose``."""
+    def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
+        """In-place form of ``swapaxes``."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
         """A view with two dimensions exchanged."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
@@ -1501,7 +1502,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the tensor was made with ``volatile=True`` or computed from one that was; PyTorch's warning, if none was."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Tensor | Ints | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def vsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""

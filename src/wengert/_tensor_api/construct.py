@@ -71,7 +71,20 @@ def meta_device(device: Any, function: str = "tensor") -> bool:
     what = "wengert computes with NumPy on the CPU: leave out `device`, or give 'cpu'."
     if kind in ("cuda", "xpu", "mtia"):
         raise noted(AssertionError(f"Torch not compiled with {kind.upper()} enabled"), f"What to do: {what}")
-    raise noted(RuntimeError(f"PyTorch is not linked with support for {kind} devices"), f"What to do: {what}")
+    if function in _COPIES:
+        raise noted(RuntimeError(f"PyTorch is not linked with support for {kind} devices"), f"What to do: {what}")
+    operator = "empty_strided" if function.endswith("_like") else "empty.memory_format"
+    raise noted(
+        NotImplementedError(
+            f"Could not run 'aten::{operator}' with arguments from the '{kind.upper()}' backend. This could be because "
+            "the operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+            "using custom build)."
+        ),
+        f"What to do: {what}",
+    )
+
+
+_COPIES = ("tensor", "as_tensor", "asarray", "to")  # what is made on the CPU first
 
 
 def elsewhere(device: Any, make: Any, shape: tuple[int, ...], np_dtype: Any, function: str = "tensor") -> Any:
@@ -387,6 +400,11 @@ def asarray(
         t = cast(t, dtype.np)
     elif copy:
         t = t.clone()
+    if requires_grad is None and t.requires_grad:
+        warn_once(
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+            "requires_grad=False explicitly to get the old behavior and silence this warning."
+        )
     if requires_grad is None or bool(requires_grad) == t.requires_grad:
         return t
     return t.requires_grad_() if requires_grad else t.detach()
@@ -462,7 +480,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
     Raises:
         BufferError: the other library does not export it (a tensor that requires grad).
-        TypeError: not an object with ``__dlpack__``.
+        RuntimeError: not an object with ``__dlpack__``.
 
     >>> import numpy as np, wengert as torch
     >>> torch.from_dlpack(np.arange(3.))
@@ -476,11 +494,17 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         ext_tensor.__dlpack_device__()
         ext_tensor._refuse_export()
+        if getattr(ext_tensor._payload, "is_sparse", False):
+            ext_tensor.__dlpack__()  # its error
         a = given_away(ext_tensor)
         return made(a.copy() if copy else a if getattr(a, "is_foreign", False) else a[...])
     if not hasattr(ext_tensor, "__dlpack__"):
         raise noted(
-            TypeError(f"from_dlpack(): expected an object with __dlpack__, not {type_name(ext_tensor)}"),
+            RuntimeError(
+                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+                "you might have already constructed a tensor from it once."
+            ),
+            f"Why: a {type_name(ext_tensor)} has no __dlpack__.",
             "What to do: give the array itself and not a capsule.",
         )
     return made(_taken(ext_tensor, copy))

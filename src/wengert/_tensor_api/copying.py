@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from .._arrays.memory import owner_of
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._base.modes import inference_tensors
 from .._base.registry import public
 from .._payloads.meta import Meta
@@ -89,10 +88,9 @@ def _warn_of_hooks(self: Tensor) -> None:
     hooks = self._node._hooks if self._node is not None else None
     for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
                 "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                stacklevel=3,
             )
 
 
@@ -125,7 +123,10 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             else "",
             "What to do: tensor.detach().clone() copies the value, tensor.clone() keeps the history.",
         )
-    twin = rebuild(type(self), _deep_array(_array(self, "copied"), memo), False)
+    if hasattr(self._payload, "asked"):
+        twin = self._payload.asked("clone")
+    else:
+        twin = rebuild(type(self), _deep_array(_array(self, "copied"), memo), False)
     memo[id(self)] = twin
     if self._node is not None:
         leaf_node(twin)

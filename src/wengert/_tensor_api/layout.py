@@ -23,6 +23,7 @@ from .._base.registry import REGISTRY, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
+from .._payloads.transforms import one_example, refuse_formats
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import view_of
@@ -104,7 +105,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     a = self._payload
     if dim is None and type(a) is ndarray and a.size and 0 not in (strides := a.strides):
         return _in_elements(strides, a.itemsize)
-    strides = strides_of(a)
+    strides = strides_of(one_example(a))
     if type(a) is np.ndarray and (not a.size or (0 in strides and 1 in a.shape)):
         base, chain = chain_of(self)  # NumPy knows no strides of empty arrays and of new dims of size 1
         strides = _in_elements(strides_of_view(base._payload, chain), a.itemsize)
@@ -134,10 +135,11 @@ def is_contiguous(self: Tensor, memory_format: Any = CONTIGUOUS) -> bool:
     a = self._payload
     if memory_format is CONTIGUOUS and type(a) is ndarray:
         return a.flags.c_contiguous
-    a = in_memory(a)
+    refuse_formats(a, memory_format, CONTIGUOUS)
+    a = in_memory(one_example(a))
     if not isinstance(a, np.ndarray):
         if getattr(a, "is_sparse", False):
-            from .._payloads.sparse import lacks
+            from .._payloads.sparse_errors import lacks
 
             if a.layout is not dtypes.sparse_coo:
                 raise lacks(a, "contiguous")

@@ -18,6 +18,7 @@ from .._base.errors import noted, warn_once
 from .._base.registry import TENSORS
 from .._tape.tensor import Tensor, construct
 from .construct import array_of, made
+from .storage import is_storage, tensor_of
 
 _NAMES = {
     d.scalar_name: d
@@ -150,6 +151,11 @@ def _sizes(sizes: Any) -> list[int]:
                 f"new(): argument 'size' failed to unpack the object at pos {position + 1} with error "
                 f'"type must be tuple of ints,but got {type_name(n)}"'
             )
+        if not -(2**63) <= int(n) < 2**63:
+            raise TypeError(
+                f"new(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                '"Overflow when unpacking long long'
+            )
         checked.append(int(n))
     for n in checked:
         if n < 0:
@@ -165,6 +171,8 @@ def _from_data(dtype: Dtype, name: str, data: Any) -> Tensor:
                 "What to do: convert it: tensor.float(), tensor.long(), tensor.to(dtype).",
             )
         return TENSORS.alias(data)
+    if is_storage(data):
+        return tensor_of(data, dtype, dtype.scalar_name)
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, (int, float, complex, np.generic, dict, set)) or not hasattr(data, "__getitem__"):

@@ -10,7 +10,7 @@ import numpy as np
 from .._base import dtypes as _dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, promote_types, type_name
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import noted
+from .._base.errors import noted, warn_once
 from .._tape.error_text import warn_of_lost_gradient
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
@@ -45,6 +45,10 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
         if len(shape) > 64:
             raise ValueError(f"too many dimensions '{type_name(flat[0])}'")
         if isinstance(flat, np.ndarray):  # a list of arrays, whose contents are known
+            warn_once(
+                "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
+                "list to a single numpy.ndarray with numpy.array() before converting to a tensor."
+            )
             shape[-1:] = flat.shape[1:]
             return converted(flat, (dtype or BY_NUMPY[flat.dtype]).np).reshape(shape)
         if not length:
@@ -187,8 +191,11 @@ def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | No
 
 def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
     """The dtype that PyTorch gives to numbers of these types together."""
-    if len(kinds) == 1 and float in kinds:
-        return _dtypes.default_dtype
+    if len(kinds) == 1:
+        if float in kinds:
+            return _dtypes.default_dtype
+        if int in kinds:
+            return _dtypes.int64
     found: dict[Dtype, None] = {}
     for ty in kinds:
         if issubclass(ty, Tensor):

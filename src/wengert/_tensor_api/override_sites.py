@@ -28,12 +28,11 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._base.errors import INTERNAL, OtherLibraryError, warn
+from .._base.errors import INTERNAL, OtherLibraryError
 from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
-    _disabled_torch_dispatch_impl,
     recovered,
     refused,
     refused_in_place,
@@ -45,7 +44,8 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
-from .torch_function import ask, of_another_library, overrides, overriding
+from .python_calls import as_pytorch_calls, asks_in_python
+from .torch_function import MAKERS, NAMED, SITES, ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
 
@@ -195,13 +195,24 @@ class Site:
     def ask(self, found: list[Any], args: Any, kwargs: Any) -> Any:
         """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""
         if not self.operator:
-            return ask(self.func, found, args, kwargs)
+            return self._ask(found, args, kwargs)
         try:
             return ask(self.func, found, args, kwargs)
         except OtherLibraryError:
             raise
         except TypeError:
             return NotImplemented
+
+    def _ask(self, found: list[Any], args: Any, kwargs: Any) -> Any:
+        """``ask`` with the arguments, and the types, that PyTorch's function hands on."""
+        func = self.func
+        if self.access is not None:
+            return ask(func, found or [args[0]], args, kwargs)
+        in_python = asks_in_python(func)
+        if in_python:
+            func, args, kwargs = as_pytorch_calls(func, args, kwargs or {})
+            found = overriding(args, kwargs, True)
+        return ask(func, found, args, kwargs, in_python)
 
     def refuse(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
         """Raise PyTorch's error in place of one of Python's or NumPy's; ``function`` has the parameters' names."""
@@ -232,13 +243,13 @@ class Site:
         return lambda: self.ask(found, args, kwargs)
 
 
-SITES: dict[int, Site] = {}  # by the id of the function
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 # Files whose functions check their operands themselves.
 KINDS = (os.path.join(_PACKAGE, "_kinds", ""), os.path.join(_PACKAGE, "_tape", "inplace.py"))
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
 
+MAKERS.update((fn, f"torch.{fn.__name__}") for fn in FACTORIES)
 _is_ready = False
 
 
@@ -318,6 +329,7 @@ NO_TENSORS = frozenset(("size", "sizes", "shape", "n", "start", "end", "low", "h
 
 def add_function(fn: Any) -> Any:
     """Decorator that lets a public function be overridden although it is not declared as an operator."""
+    NAMED[fn] = f"torch.{fn.__module__.partition('.')[2]}.{fn.__name__}"
     site = SITES[id(fn)] = Site(fn, False)
     site.guard()
     if _level:
@@ -386,12 +398,6 @@ def _forget(key: int, classes: set[int]) -> None:
 
 @subclassed.set
 def new_subclass(cls: Any) -> None:
-    dispatch = cls.__dict__.get("__torch_dispatch__")
-    if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
-        warn(
-            f"{cls.__qualname__}.__torch_dispatch__ is never called: here a subclass is asked by __torch_function__, "
-            "and below that there are torch.utils._python_dispatch.TorchDispatchMode and payload types."
-        )
     if overrides(cls):
         _remember(cls, _subclasses)
 

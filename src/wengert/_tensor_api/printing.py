@@ -242,6 +242,7 @@ def format_array(
     tangent: str | None = None,
     device: str | None = None,
     indent: int = 0,
+    contents: str | None = None,
 ) -> str:
     """The text that PyTorch's `repr` gives to a tensor with these elements, from column `indent` on.
 
@@ -270,7 +271,7 @@ def format_array(
         suffixes += [f"size={array.shape}"] if array.ndim != 1 else []
         suffixes += dtype_suffix(dtype_name, default_dtype, inferred=False)
     else:
-        contents = format_contents(array, dtype_name, inner)
+        contents = contents or format_contents(array, dtype_name, inner)
         suffixes += [] if _options["edgeitems"] else [f"size={array.shape}"]
         suffixes += dtype_suffix(dtype_name, default_dtype)
     if grad_fn_name is not None:

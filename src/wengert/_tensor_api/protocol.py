@@ -16,17 +16,19 @@ import numpy as np
 from .._arrays.memory import unlocked
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
-from .._base.errors import noted
-from .._base.modes import inference_tensors, is_grad_enabled
+from .._base.errors import no_stream, noted, warn
+from .._base.modes import inference_tensors, is_grad_enabled, transforms
 from .._base.registry import TENSORS, public, publish
+from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import Meta, no_data, no_item, no_numpy
-from .._payloads.transforms import Batched, Constant, Dual, Transformed
+from .._payloads.transforms import Batched, Dual, Transformed
 from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
 from .._tape.tensor import CPU, META, Tensor, alias_payload, current_fn, device_of, new, wrap
 from . import printing
-from .printing import format_array, format_scalar, format_wrapper
+from .printing import format_array, format_scalar
+from .printing_transforms import text_inside
 
 method = public
 
@@ -89,12 +91,12 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
-        return f"Parameter({text_of(self)})"
-    return text_of(self)
+        return f"Parameter({text_of(self, contents=tensor_contents)})"
+    return text_of(self, contents=tensor_contents)
 
 
-def text_of(self: Tensor, indent: int = 0) -> str:
-    """The text of a tensor, as ``repr`` returns it."""
+def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
+    """The text of a tensor, as ``repr`` returns it; ``contents``: the text of its elements."""
     a = self._payload
     if printing.era and isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind != "c":
         return _text_of_0_3(self, np.asarray(a))
@@ -102,16 +104,14 @@ def text_of(self: Tensor, indent: int = 0) -> str:
         from .printing_sparse import text_of as sparse_text
 
         return sparse_text(self, indent, _grad_fn_name(self))
-    if isinstance(a, Tensor):
-        return format_wrapper("GradTrackingTensor", text_of(a), level=_level(a) + 1)
+    if transforms or isinstance(a, (Transformed, Tensor)):
+        text = text_inside(self, text_of)
+        if text is not None:
+            return text
     name = type(self).__name__ if type(self) not in PLAIN_NAMES else "tensor"
     facts: dict[str, Any] = {"requires_grad": self.requires_grad, "class_name": name, "indent": indent}
-    facts["grad_fn_name"] = _grad_fn_name(self)
-    if isinstance(a, Batched):
-        return format_wrapper("BatchedTensor", text_of(_inside(a.v)), level=_level(a), bdim=0)
+    facts |= {"grad_fn_name": _grad_fn_name(self), "contents": contents}
     if isinstance(a, Dual):
-        if not isinstance(a.v, (np.ndarray, np.generic)):
-            return format_wrapper("GradTrackingTensor", text_of(_inside(a.v)), level=_level(a))
         if a.t is not None:
             facts["tangent"] = f"{_inside(a.t)}"
         a = a.v
@@ -119,8 +119,8 @@ def text_of(self: Tensor, indent: int = 0) -> str:
         facts["device"] = "meta"
         a = np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
     elif getattr(a, "is_foreign", False):
-        facts["device"] = str(a.place)
-        a = a.numpy()
+        facts["device"] = None if a.place == CPU else str(a.place)
+        a = a.numpy() if contents is None else np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
     elif isinstance(a, Transformed):
         return text_of(_inside(a.v), indent)
     return format_array(
@@ -146,21 +146,6 @@ PLAIN_NAMES: set[type] = {Tensor}  # classes that print as "tensor"; Parameter a
 
 def _inside(payload: Any) -> Tensor:
     return payload if isinstance(payload, Tensor) else wrap(payload)
-
-
-def _level(payload: Any) -> int:
-    """The number of transforms around a payload."""
-    level = 0
-    while True:
-        if isinstance(payload, Tensor):
-            inner = payload._payload
-            level += isinstance(inner, Tensor)
-        elif isinstance(payload, Transformed):
-            inner = payload.v
-            level += not isinstance(payload, Constant)
-        else:
-            return level
-        payload = inner
 
 
 def _grad_fn_name(self: Tensor) -> str | None:
@@ -211,7 +196,7 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
         elif hasattr(a, "v"):
             a = a.v
         elif refusal is None or a.size == 1:
-            from .._payloads.sparse import lacks
+            from .._payloads.sparse_errors import lacks
 
             if refusal is None:
                 raise lacks(a, "data")
@@ -435,6 +420,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         return np.asarray(a)  # which raises
     if isinstance(a, np.generic):
         return alias_payload(self)[...]
+    if hasattr(a, "asked"):
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
     if isinstance(a, Tensor) and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return array_of(self)[...]
@@ -486,6 +473,9 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     if getattr(self._payload, "is_sparse", False):
         raise BufferError("Can't export tensors with layout other than torch.strided")
     array_of(self)
+    if self.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    no_stream(kwargs.pop("stream", None))
     return self.numpy().__dlpack__(*args, **kwargs)
 
 
@@ -503,6 +493,8 @@ def _refuse_export(self: Tensor) -> None:
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """(1, 0): the CPU; of another library's array its own."""
     a = self._payload
+    if device_of(a) is META:
+        raise ValueError("Unknown device type meta for Dlpack")
     return a.v.__dlpack_device__() if getattr(a, "is_foreign", False) else (1, 0)
 
 
@@ -538,13 +530,25 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The tensor as an instance of a subclass, with the same memory and history."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
+    _tell_of_dispatch(cls)
     t = TENSORS.alias(self)
     t.__class__ = cls
     return t
 
 
+def _tell_of_dispatch(cls: Any) -> None:
+    """Warn of an instance with memory: only wrappers are asked below autograd."""
+    dispatch = getattr(cls, "__torch_dispatch__", None)
+    if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
+        warn(
+            f"{cls.__qualname__}.__torch_dispatch__ is not called for a tensor with memory of its own: only wrappers "
+            "(Tensor._make_wrapper_subclass) are asked by it."
+        )
+
+
 def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs: Any) -> Tensor:
     """A leaf of a subclass on the memory of ``data``, outside of its history."""
+    _tell_of_dispatch(cls)
     t: Tensor = new(cls)
     t._payload = data._payload if not isinstance(data._payload, np.generic) else alias_payload(data)
     t._node = t._box = None
@@ -559,13 +563,24 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs
 publish(staticmethod(_make_subclass), "Tensor._make_subclass")
 
 
-def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """Raises NotImplementedError: a tensor without memory of its own would need ``__torch_dispatch__``."""
-    raise noted(
-        NotImplementedError(f"_make_wrapper_subclass: {cls.__name__} would have no memory of its own"),
-        "Why: here no subclass is asked by __torch_dispatch__, which such a tensor needs for every operator.",
-        "What to do: Tensor._make_subclass(cls, data), or a class with __torch_function__ that holds a tensor.",
-    )
+def _make_wrapper_subclass(
+    cls: type,
+    size: Any,
+    strides: Any = None,
+    storage_offset: Any = None,
+    memory_format: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **policies: Any,
+) -> Tensor:
+    """A tensor without memory of its own, whose class's ``__torch_dispatch__`` computes operators on it."""
+    from .publish import submodule
+
+    make = submodule("utils._wrapper_subclass").make_wrapper_subclass
+    return make(cls, size, strides, dtype, device, requires_grad)  # type: ignore[no-any-return]
 
 
 publish(staticmethod(_make_wrapper_subclass), "Tensor._make_wrapper_subclass")

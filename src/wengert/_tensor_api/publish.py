@@ -9,7 +9,7 @@ from typing import Any
 from .._base import registry
 from .._base.errors import noted
 from .._base.late_names import LateMember, import_all
-from .._base.registry import PUBLIC
+from .._base.registry import PUBLIC, not_writable
 from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor
@@ -100,6 +100,9 @@ def attach() -> None:
     Tensor.grad_dtype = property(properties.grad_dtype, properties.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = stochastic.reinforce
     Tensor.volatile = property(_volatile.get_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
+    for name, member in [*vars(Tensor).items()]:
+        if type(member) is property and not name.startswith("__"):
+            setattr(Tensor, name, not_writable(name, member))
 
 
 def settle() -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._arrays import blas, threads
 from .._base import errors
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
-from .._tape.promotion import common_dtype
+from .._tape.promotion import NUMBER_DTYPES, common_dtype
 from .._tape.tensor import Tensor
 from .construct import meta_device
 from .function_modes import DeviceContext, current_device, with_device
@@ -26,9 +28,9 @@ _deterministic = {"on": False, "warn": False}
 
 def _count(n: Any, function: str) -> int:
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"{function} expects an int, but got {type(n).__name__}")
+        raise RuntimeError(f"{function} expects an int, but got {type(n).__name__}")
     if n <= 0:
-        raise RuntimeError("Expected positive number of threads")
+        raise RuntimeError(f"{function} expects a positive integer")
     return n
 
 
@@ -82,7 +84,12 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     >>> torch.use_deterministic_algorithms(False)
     """
-    _deterministic.update(on=bool(mode), warn=bool(warn_only))
+    for name, value, place in (("mode", mode, " (position 1)"), ("warn_only", warn_only, "")):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"_set_deterministic_algorithms(): argument '{name}'{place} must be bool, not {type_name(value)}"
+            )
+    _deterministic.update(on=mode, warn=warn_only)
 
 
 @public("torch.are_deterministic_algorithms_enabled")
@@ -168,10 +175,11 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
     """
-    if len(operands) == 2 and not named:
+    if len(operands) == 2 and not named and all(isinstance(v, Tensor) or type(v) in NUMBER_DTYPES for v in operands):
         return BY_NUMPY[common_dtype(operands)]
-    given = (*operands, *named.values())
-    if len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
+    given = [v.item() if isinstance(v, np.generic) else v for v in (*operands, *named.values())]
+    known = all(isinstance(v, Tensor) or type(v) in NUMBER_DTYPES for v in given)
+    if not known or len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
         got = ", ".join([*map(type_name, operands), *(f"{k}={type_name(v)}" for k, v in named.items())])
         raise TypeError(
             f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:\n"
@@ -203,8 +211,14 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     >>> torch.set_float32_matmul_precision("highest")
     """
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(f"{precision} is not one of 'highest', 'high' or 'medium'")
+        errors.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has "
+            "no effect."
+        )
+        return
     _other["matmul"] = precision
 
 

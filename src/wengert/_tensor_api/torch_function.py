@@ -19,7 +19,10 @@ from .._base.errors import OtherLibraryError, noted
 from .._base.registry import PUBLIC
 from .._base.torch_function import DISABLED, STATE, State, taken_over
 from .._tape.tensor import Tensor
-from .construct import FACTORIES
+
+SITES: dict[int, Any] = {}
+"""The ``Site`` of each function that may be overridden, by the function's ``id``."""
+
 
 # ---- who overrides
 PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that do not override
@@ -49,19 +52,22 @@ def has_torch_function(relevant_args: Any) -> bool:
 has_torch_function.__module__ = "wengert.overrides"
 
 
-def overriding(args: Any, kwargs: dict[str, Any] | None = None) -> list[Any]:
+def overriding(args: Any, kwargs: dict[str, Any] | None = None, tensors: bool = False) -> list[Any]:
     """One argument of each overriding type, in the order of the calls: subclasses first, then from left to right.
 
-    The items of a sequence count as arguments.
+    The items of a sequence count as arguments. ``tensors``: plain tensors count too.
     """
     found: list[Any] = []
     for a in (*args, *kwargs.values()) if kwargs else args:
         ty = type(a)
         if ty in PLAIN:
+            if tensors and ty is Tensor:
+                _insert(found, a)
             continue
         if ty is tuple or ty is list:
             for b in a:
-                if type(b) not in PLAIN and overrides(type(b)):
+                kind = type(b)
+                if (tensors and kind is Tensor) or (kind not in PLAIN and overrides(kind)):
                     _insert(found, b)
         elif overrides(ty):
             _insert(found, a)
@@ -109,8 +115,10 @@ def _is_function_of_torch(func: Any) -> bool:
 
 
 # ---- asking them
-def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
+def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, in_python: bool = False) -> Any:
     """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
+
+    ``in_python``: whether PyTorch's function is written in Python, whose error has other words.
 
     Raises:
         TypeError: all overrides return ``NotImplemented``.
@@ -122,7 +130,8 @@ def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None) -
     if result is not NotImplemented:
         return result
     state = STATE.get()
-    raise TypeError(_declined(func, found, state.modes[-1] if state.modes and state.all else None))
+    mode = state.modes[-1] if state.modes and state.all else None
+    raise TypeError((_not_found if in_python else _declined)(func, found, mode))
 
 
 def answer(func: Any, found: list[Any], arguments: tuple[Any, ...], state: State) -> Any:
@@ -148,11 +157,23 @@ def answer(func: Any, found: list[Any], arguments: tuple[Any, ...], state: State
     return NotImplemented
 
 
-def _declined(func: Any, found: list[Any], mode: Any) -> str:
-    text = (
-        f"Multiple dispatch failed for '{name_of(func) or func}'; all __torch_function__ handlers returned "
-        "NotImplemented:\n\n"
+def _not_found(func: Any, found: list[Any], mode: Any) -> str:
+    """The error of a function that PyTorch writes in Python."""
+    module = func.__module__.partition(".")
+    name = name_of(func) or f"{module[0].replace('wengert', 'torch')}{module[1]}{module[2]}.{func.__name__}"
+    return (
+        f"no implementation found for {name!r} on types that implement __torch_function__: {[type(a) for a in found]}"
+        + (f" nor in mode {mode!r}" if mode is not None else "")
     )
+
+
+def _declined(func: Any, found: list[Any], mode: Any) -> str:
+    """The error of a function that PyTorch compiles, whose name there is the operator's: ``torch.fft.fft_fft``."""
+    space, _, name = (name_of(func) or str(func)).rpartition(".")
+    if space in ("torch.linalg", "torch.fft", "torch.special"):
+        name = f"{space.removeprefix('torch.')}_{name}"
+    called = f"{space.removesuffix('.functional')}.{name}" if space else name
+    text = f"Multiple dispatch failed for '{called}'; all __torch_function__ handlers returned NotImplemented:\n\n"
     if mode is not None:
         text += f"  - mode object {mode!r}\n"
     for a in found:
@@ -200,13 +221,62 @@ def nowrap() -> set[Any]:
     return {getattr(Tensor, name).__get__ for name in ("grad", "_grad", "_base") if hasattr(Tensor, name)}
 
 
+OF_FUNCTIONAL_MODULE = frozenset(
+    {
+        "align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
+        "cdist", "chain_matmul", "einsum", "lu", "meshgrid", "norm", "pca_lowrank", "split", "stft", "svd_lowrank",
+        "tensordot", "unique", "unique_consecutive", "unravel_index",
+    }
+)  # fmt: skip  # what PyTorch writes in ``torch.functional``, in Python
+
+MAKERS: dict[Any, str] = {}
+"""The functions that make tensors from data, with their names: ``override_sites`` enters them."""
+
+NAMED: dict[Any, str] = {}
+"""Functions of other modules, with their names (``torch.nn.init.uniform_``)."""
+
+# Functions of two modules that are two functions in PyTorch: these are called by nn.functional.
+_OF_FUNCTIONAL = frozenset(
+    [
+        "celu",
+        "group_norm",
+        "layer_norm",
+        "max_pool1d",
+        "max_pool1d_with_indices",
+        "max_pool2d",
+        "max_pool3d",
+        "rms_norm",
+        "rrelu",
+        "selu",
+        "threshold",
+    ]
+)
+
+
+@functools.cache
+def public_places() -> dict[int, tuple[str, str]]:
+    """Where each public function stands: its ``id`` -> (space, name). The first of several places is its own."""
+    places: dict[int, tuple[str, str]] = {}
+    for space in ("torch", "nn.functional", "linalg", "special", "fft", "Tensor"):
+        for name, fn in PUBLIC[space].items():
+            place = places.get(id(fn))
+            better = place is not None and place[0] == space and getattr(fn, "__name__", "") == name
+            if place is None or better or (space == "nn.functional" and name in _OF_FUNCTIONAL):
+                places[id(fn)] = (space, name)
+    return places
+
+
 @functools.cache
 def _names() -> dict[Any, str]:
     """The first name of every public function and method, and of the accessors of each attribute of ``Tensor``."""
-    names: dict[Any, str] = {fn: f"torch.{fn.__name__}" for fn in FACTORIES}
+    names = MAKERS.copy()
+    for name, fn in PUBLIC["nn.functional"].items():
+        if PUBLIC["torch"].get(name) is fn and name not in ("sigmoid", "tanh"):  # one function in both modules
+            names[fn] = f"torch.nn.functional.{name}"
     for space in ("torch", "nn.functional", "linalg", "fft", "special"):
         for name, fn in PUBLIC.get(space, {}).items():
-            names.setdefault(fn, f"torch.{name}" if space == "torch" else f"torch.{space}.{name}")
+            module = "functional." if name in OF_FUNCTIONAL_MODULE else ""
+            names.setdefault(fn, f"torch.{module}{name}" if space == "torch" else f"torch.{space}.{name}")
     methods = dict(PUBLIC["Tensor"].items())  # in the order of their declarations
     for name, member in {**methods, **vars(Tensor)}.items():
         if isinstance(member, property):
@@ -219,4 +289,4 @@ def _names() -> dict[Any, str]:
 
 def name_of(func: Any) -> str | None:
     """``"torch.add"``, ``"torch.Tensor.shape.__get__"``; ``None`` if the function is not ours."""
-    return _names().get(func)
+    return _names().get(func) or NAMED.get(func)

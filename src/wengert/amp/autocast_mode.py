@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .._base import dtypes as _dtypes
 from .._base.dtypes import dtype as Dtype
-from .._base.errors import warn_once
+from .._base.errors import warn, warn_once
 from .._base.modes import OUTER, enter, leaving
 from .._base.torch_function import STATE
 from .._tape.tensor import Tensor
@@ -96,14 +95,13 @@ class autocast:
 
     def _is_possible(self) -> bool:
         if self.device == "cuda":
-            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=4)
+            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             return False
         if self.fast_dtype not in _LOW:
             name = self.device.upper()
-            warnings.warn(
+            warn(
                 f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} Autocast only "
                 f"supports dtypes of {', '.join(map(str, _LOW))} currently.",
-                stacklevel=4,
             )
             return False
         return True

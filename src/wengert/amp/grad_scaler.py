@@ -7,13 +7,13 @@ scale is reduced; after enough good steps it grows again.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .._base import dtypes
+from .._base.errors import warn
 from .._tape.tensor import Tensor, alias_payload, wrap
 
 __all__ = ["GradScaler"]
@@ -65,7 +65,7 @@ class GradScaler:
         self._device = device
         self._enabled = enabled
         if enabled and dtypes.device(device).type == "cuda":
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if not self._enabled:
             return

@@ -21,7 +21,7 @@ from .._payloads.vmap_randomness import LEVELS
 from .._tape.node import view_of
 from .._tape.replaced import replace_payload
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
-from ..func._levels import check_tangent, holds
+from ..func._levels import check_tangent, holds, in_front, to_place
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, dual_of, leads_out, shown, tangent_of
 from .function import Function, _in_transform, refuse_saved_inputs, run
@@ -78,7 +78,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Run the function one level further in, on the tape of that level."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
-    inner = tuple(_plain(a._payload.v) if holds(a, OwnTape, tag) else a for a in args)
+    inner = tuple(_primal(a, holds(a, OwnTape, tag)) for a in args)
     written = {id(i): a for i, a in zip(inner, args, strict=True) if i is not a}
 
     def lifted(y: Any) -> Any:
@@ -123,9 +123,16 @@ NEEDS_SETUP_CONTEXT = (
 
 
 # ---- forward mode
+OF_AUTOGRAD: set[int] = set()  # tags of duals that are not torch.func's: ``gradcheck``'s, besides the open dual level
+
+
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Run ``forward`` on the primals and ``jvp`` on the tangents."""
     mine = [holds(a, Dual, tag) for a in args]
+    level = _level()
+    of_autograd = tag in OF_AUTOGRAD or (level is not None and level.tag == tag)
+    if cls.setup_context is Function.setup_context and not of_autograd:
+        raise RuntimeError(NEEDS_SETUP_CONTEXT)
     if cls.jvp is Function.jvp:
         raise noted(
             NotImplementedError(
@@ -133,7 +140,6 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
             ),
             f"Which: {cls.__name__} has no static method jvp(ctx, *grad_inputs).",
         )
-    level = _level()
     primals = tuple(_primal(a, m) for a, m in zip(args, mine, strict=True))
     alone = level is not None and level.tag == tag and not any(_leads_out(p, level) for p in primals)
     if level is not None and alone:  # nobody can ask for gradients of what is given
@@ -302,14 +308,16 @@ def check_vmap(cls: Any) -> None:
 def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """Apply the function's vmap rule; with ``generate_vmap_rule`` run the function on the batches."""
     check_vmap(cls)
-    mine = [holds(a, Batched, tag) for a in args]
-    inner = tuple(_plain(a._payload.v) if m else a for a, m in zip(args, mine, strict=True))
     if cls.generate_vmap_rule:
+        mine = [holds(a, Batched, tag) for a in args]
+        inner = [_primal(a, m) for a, m in zip(args, mine, strict=True)]
         return _each(lambda y: _enter(y, tag), _generated(cls, tuple(mine)).apply(*inner))
-    size = next(a._payload.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
+    flat, spec = tree_flatten(args)
+    dims = [a._payload.bdim if holds(a, Batched, tag) else None for a in flat]
+    inner = [_primal(a, False) if d is None else to_place(_primal(a, True), d) for a, d in zip(flat, dims, strict=True)]
+    size = next(a._payload.v.shape[0] for a, d in zip(flat, dims, strict=True) if d is not None)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
-    in_dims = tuple(0 if m else None for m in mine)
-    returned = cls.vmap(VmapInfo(int(size), randomness), in_dims, *inner)
+    returned = cls.vmap(VmapInfo(int(size), randomness), tree_unflatten(dims, spec), *tree_unflatten(inner, spec))
     if not (isinstance(returned, tuple) and len(returned) == 2):
         got = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
         raise RuntimeError(
@@ -317,7 +325,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
             f"compatible with the output. Got {got} instead"
         )
     output, out_dims = returned
-    written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
+    written = {(id(i), d): a for i, a, d in zip(inner, flat, dims, strict=True) if d is not None}
     return _rebatched(output, out_dims, tag, written)
 
 
@@ -427,8 +435,8 @@ class _BatchedContext:
         return tuple(_enter(t, self.tag) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False))
 
 
-def _rebatched(output: Any, out_dims: Any, tag: int, given: dict[int, Any]) -> Any:
-    """The outputs of a ``vmap`` static method as batches; ``given``: its batched arguments, by their tensors."""
+def _rebatched(output: Any, out_dims: Any, tag: int, given: dict[tuple[int, int], Any]) -> Any:
+    """The outputs of a ``vmap`` static method as batches; ``given``: its batched arguments, by tensor and dim."""
     flat, spec = tree_flatten(output)
     dims = broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
@@ -443,10 +451,7 @@ def _rebatched(output: Any, out_dims: Any, tag: int, given: dict[int, Any]) -> A
         if not isinstance(y, Tensor) or d is None:
             made.append(y)
             continue
-        if d == 0 and id(y) in given:
-            made.append(given[id(y)])
-            continue
         d %= y._payload.ndim
-        front = y if d == 0 else TENSORS.permute(y, (d, *(i for i in range(y._payload.ndim) if i != d)))
-        made.append(wrap(Batched(_inside(front), tag)))
+        known = given.get((id(y), d))
+        made.append(wrap(Batched(_inside(in_front(y, d)), tag)) if known is None else known)
     return tree_unflatten(made, spec)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from contextvars import copy_context
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.constants import type_name
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled
 from .._base.registry import TENSORS
@@ -19,7 +18,7 @@ from .._payloads.transforms import of_transform, zeros
 from .._tape.node import FREED, Node, Parts, port_of, tick
 from .._tape.promotion import cast
 from .._tape.saved import stale, tensor_of
-from .._tape.tensor import Tensor, wrap
+from .._tape.tensor import Tensor, tensor_on, wrap
 
 
 class FunctionCtx:
@@ -51,11 +50,10 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Deprecated; does nothing, since shared memory is tracked without it."""
-        warnings.warn(
+        warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to `set_()` are not tracked",
             FutureWarning,
-            stacklevel=2,
         )
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -131,14 +129,14 @@ class BackwardCFunction(Node, FunctionCtx):
     def _unpack(self, box: Any, fn: Any) -> Any:
         if callable(box):
             return box()
+        cell = box.cell
+        if cell is not None and cell._seq > self._seq:
+            stale(self, box)
         if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still the same
             t = fn()
             fn = None
             if t is not None and t._box is box and t._node is None:
                 return t
-        cell = box.cell
-        if cell is not None and cell._seq > self._seq:
-            stale(self, box)
         return tensor_of(box, self._output_node(fn) if isinstance(fn, int) else fn)
 
     @property
@@ -152,7 +150,7 @@ class BackwardCFunction(Node, FunctionCtx):
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """``saved_tensors`` under its name of PyTorch 0.1."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     def _output_node(self, k: int) -> Node:
@@ -200,7 +198,7 @@ class BackwardCFunction(Node, FunctionCtx):
             v = parts.get(k)
             if v is None:
                 v = wrap(zeros(shape, dtype)) if self.materialize_grads and dtype is not None else None
-            grads.append(v if v is None or isinstance(v, Tensor) else wrap(v))
+            grads.append(v if v is None or isinstance(v, Tensor) else tensor_on(v))
         return grads
 
     def apply(self, *grads: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-import warnings
 from functools import partial
 from itertools import chain
 from operator import is_not
@@ -20,7 +19,7 @@ from numpy import isnan, ndarray
 
 from .._base import errors, modes
 from .._base.constants import type_name
-from .._base.errors import program_frame
+from .._base.errors import program_frame, warn
 from .._base.places import span
 from .._tape import engine
 from .._tape.node import Port
@@ -230,7 +229,7 @@ def _tell(n: Any) -> None:
         if stack is not None:
             found = f"Traceback of {call}:\n{_formatted(stack)}"
         try:
-            warnings.warn(f"{begin} {found}", stacklevel=2)
+            warn(f"{begin} {found}")
         except Warning as warning:  # the program makes warnings errors; the pass has an error of its own already
             sys.stderr.write(f"{type(warning).__name__}: {warning}\n")
         if n is not None:

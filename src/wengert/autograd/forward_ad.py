@@ -26,7 +26,7 @@ from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
-from .._payloads.transforms import DEPTH, Constant, Dual, new_tag
+from .._payloads.transforms import DEPTH, Batched, Constant, Dual, new_tag, no_tangents
 from .._tape import graph, properties, replaced
 from .._tape.conjugates import flags
 from .._tape.delivery import accumulate
@@ -35,6 +35,7 @@ from .._tape.node import AccumulateGrad, Box, leaf_node, version_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import count_write
 from ..func._levels import check_tangent, holds, only_leads_to
+from .function import in_forward
 from .grad_mode import Setting
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -171,10 +172,19 @@ LEVEL: ContextVar[_Level | None] = ContextVar("wengert_dual_level", default=None
 class _set_fwd_grad_enabled(Setting):
     """Set whether results carry tangents, immediately or as a context manager."""
 
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+        self.before = no_tangents[:]
+        no_tangents[:] = [] if mode else [DEPTH.get()]
+
+    def __exit__(self, *exc: Any) -> None:
+        super().__exit__(*exc)
+        no_tangents[:] = self.before
+
 
 def _is_fwd_grad_enabled() -> bool:
-    """Whether results carry tangents."""
-    return _set_fwd_grad_enabled.value
+    """Whether results carry tangents; those of a custom function's ``forward`` do not."""
+    return _set_fwd_grad_enabled.value and not in_forward()
 
 
 _level = LEVEL.get
@@ -350,6 +360,8 @@ def dual_of(tensor: Tensor, tangent: Tensor, level: _Level) -> Dual:
 def _same_layout(tensor: Tensor, tangent: Tensor) -> bool:
     """Whether views of the tangent can be made as those of the tensor are; otherwise the level copies it."""
     a, b = tensor._payload, tangent._payload
+    if type(a) is np.ndarray and isinstance(b, Batched) and type(b.v) is np.ndarray:  # one tangent for each example
+        return not a.size or tensor.stride() == wrap(b.v).stride()[1:]
     if type(a) is not np.ndarray or type(b) is not np.ndarray or not a.size:
         return True
     pairs = zip(a.shape, tensor.stride(), tangent.stride(), strict=True)
@@ -363,6 +375,8 @@ def _same_layout(tensor: Tensor, tangent: Tensor) -> bool:
 
 def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
     """A copy of the tangent whose elements lie in its memory as the tensor's lie in its own."""
+    if isinstance(tangent._payload, Batched):
+        return tangent.clone()
     size = tensor.untyped_storage().nbytes() // tensor._payload.itemsize
     memory = wrap(np.zeros(size, tangent._payload.dtype))
     places = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())

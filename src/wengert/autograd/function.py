@@ -9,7 +9,6 @@ the graph, without a reference cycle through an output. Functions of PyTorch 0.1
 from __future__ import annotations
 
 import functools
-import warnings
 import weakref
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from .._base import errors as lines
 from .._base.constants import type_name
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import TENSORS
@@ -72,12 +71,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if _is_static(type(self), "forward"):
-            warnings.warn(
+            warn(
                 f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
                 "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
                 "version of PyTorch.",
                 DeprecationWarning,
-                stacklevel=2,
             )
 
     @staticmethod
@@ -270,6 +268,14 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
         cls.setup_context(ctx, args, outputs)
         refuse_saved_inputs(ctx, args, outputs)
     return outputs
+
+
+def in_forward() -> bool:
+    """Whether a custom function's ``forward`` is running here: it is found on the stack, so that no call notes it."""
+    frame: Any = lines.sys._getframe(1)
+    while frame is not None and frame.f_code is not _call_forward.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def refuse_saved_inputs(ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:

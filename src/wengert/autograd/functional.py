@@ -14,7 +14,6 @@ from .._base.grad_mode import enable_grad, grad_mode
 from .._base.modes import is_grad_enabled
 from .._tape.graph import grad
 from .._tape.promotion import logical_dtype
-from .._tape.properties import check_floating
 from .._tape.tensor import Tensor
 from .._tensor_api.construct import placed_beside
 
@@ -47,10 +46,8 @@ def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> 
 
 
 def _leaf(t: Tensor) -> Tensor:
-    """Make a tensor require grad, also inside a transform, where requires_grad_() raises an error for users."""
-    check_floating(t)
-    t.requires_grad = True
-    return t
+    """Make a tensor require grad; inside a transform that is an error."""
+    return t.requires_grad_()
 
 
 def _finished(value: Any, create_graph: bool) -> Any:

@@ -8,7 +8,6 @@ Jacobians are stored as PyTorch's messages print them, with a row for each eleme
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +15,9 @@ import numpy as np
 
 from .._base import errors
 from .._base.constants import strided
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._base.grad_mode import enable_grad, grad_mode
+from .._payloads.transforms import entered
 from .._tape.graph import grad
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.generator import Generator
@@ -265,8 +265,9 @@ def _compare_batched(k: int, i: int, found: Tensor, singly: tuple[Tensor, ...], 
 
 
 def _batched_forward(check: Check) -> None:
-    from ..func import jvp
+    from ..func._autodiff import dual, unpacked
     from ..func._vmap import _vmap
+    from ._function_forward import OF_AUTOGRAD
 
     generator = Generator()
     for i in check.wanted:
@@ -279,7 +280,12 @@ def _batched_forward(check: Check) -> None:
                 args[i] = z
                 return tuple(y for y in check.call(*args) if y._payload.dtype.kind in "fc")
 
-            return jvp(partial, (x,), (v,))[1]
+            with entered() as tag:
+                OF_AUTOGRAD.add(tag)
+                try:
+                    return tuple(unpacked(y, tag, False)[1] for y in partial(dual(x, v, tag)))
+                finally:
+                    OF_AUTOGRAD.discard(tag)
 
         singly = [push(wrap(v)) for v in vs]
         try:
@@ -512,12 +518,11 @@ def _cotangents(outputs: list[Tensor], given: Any, apart: bool) -> tuple[Tensor,
 
 
 def _deprecated(name: str, grad_out: float) -> None:
-    warnings.warn(
+    warn(
         f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be "
         "removed in a future version of PyTorch. If you have a specific use for this or feature request for this to be "
         "a stable API, please file us an issue at https://github.com/pytorch/pytorch/issues/new",
         FutureWarning,
-        stacklevel=3,
     )
     if grad_out != 1.0:
         raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from .._base.modes import MODE, changed, enter, leave_mode, replaced
+from .._base.modes import MODE, NO_SAVED_HOOKS, changed, enter, in_reverse_mode, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
 from .._tape.inference import is_inference
@@ -149,7 +149,7 @@ DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disab
 
 
 def _refuse_if_disabled() -> None:
-    message = DISABLED.get()
+    message = NO_SAVED_HOOKS if in_reverse_mode() else DISABLED.get()
     if message is not None:
         raise RuntimeError(message)
 

@@ -12,7 +12,6 @@ import os
 import socket
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from functools import partial
@@ -20,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .._base import modes
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from ._recording import RUNNING, USER, Recorder, Span, active
 from .profiler_util import (
     DeviceType,
@@ -106,19 +105,18 @@ class profile:
         if not enabled:
             return
         if use_cuda:
-            warnings.warn(
+            warn(
                 "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
                 FutureWarning,
-                stacklevel=2,
             )
             use_device = "cuda"
         if not use_cpu and not use_kineto:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
         if use_device is not None and use_device not in _DEVICES:
-            warnings.warn(f"The {use_device} is not a valid device option.", stacklevel=2)
+            warn(f"The {use_device} is not a valid device option.")
         elif use_device is not None:
             name = use_device.upper()
-            warnings.warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
+            warn(f"{name} is not available, disabling {name} profiling")
         if not use_cpu:
             raise AssertionError("No activities specified for the profiler")
         if post_processing_timeout_s is not None and post_processing_timeout_s < 0:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from types import SimpleNamespace
 from typing import Any
 
-from .._base.errors import nearest, noted
+from .._base.errors import nearest, noted, warn
 from .._tape.engine import queue_callback
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, TensorMeta, make, shared_payload
@@ -44,11 +43,10 @@ class VariableMeta(TensorMeta):
 
             if requires_grad:
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
-            warnings.warn(
+            warn(
                 "volatile was removed from PyTorch (Variable.volatile is always False there). Use `with "
                 "torch.no_grad():` instead:\n    with torch.no_grad():\n        y = model(x)",
                 DeprecationWarning,
-                stacklevel=2,
             )
             return mark_volatile(t)
         if requires_grad:

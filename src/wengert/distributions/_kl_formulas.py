@@ -175,8 +175,8 @@ def _exponential_family(p: Any, q: Any) -> Tensor:
     """The Bregman divergence of the log normaliser."""
     if type(p) is not type(q):
         raise NotImplementedError(
-            "The cross KL-divergence between different exponential families cannot be computed using Bregman "
-            "divergences"
+            "The cross KL-divergence between different exponential families cannot                             "
+            "be computed using Bregman divergences"
         )
     p_params, p_value, slopes = p._differentiated()
     result = q._log_normalizer(*q._natural_params) - p_value

@@ -290,6 +290,11 @@ _loss("binary_cross_entropy", "binary_cross_entropy", f"weight {_OLD}", weight=N
 _loss("binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits", f"weight {_OLD} pos_weight", weight=None,
       pos_weight=None, reduction=1)  # fmt: skip
 _loss("multi_margin_loss", "multi_margin_loss", f"p margin weight {_OLD}", p=1, margin=1.0, weight=None, reduction=1)
+_loss("hinge_embedding_loss", "hinge_embedding_loss", f"margin {_OLD}", margin=1.0, reduction=1)
+for _name in ("cosine_embedding_loss", "margin_ranking_loss"):
+    _loss(_name, _name, f"target margin {_OLD}", target=None, margin=0.0, reduction=1)
+_loss("triplet_margin_loss", "triplet_margin_loss", f"negative margin p eps swap {_OLD}", negative=None, margin=1.0,
+      p=2.0, eps=1e-6, swap=False, reduction=1)  # fmt: skip
 
 
 @composed

@@ -335,11 +335,11 @@ class _Reader:
         """Add the call of an operator, which is looked up by its name."""
         target = _item(written, "target", str)
         args = self.argument(written.get("args"), 0)
-        kwargs = {str(k): self.argument(v, 0) for k, v in _item(written, "kwargs", dict).items()}
+        kwargs = {k: self.argument(v, 0) for k, v in _item(written, "kwargs", dict).items()}
         if not isinstance(args, tuple):
             _refuse("the arguments of a node are no tuple")
         function, allowed, least, most = _function(target)
-        if not set(kwargs) <= allowed or not least <= len(args) <= most:
+        if not kwargs.keys() <= allowed or not least <= len(args) <= most:
             _refuse(f"{target} has no such arguments")
         return self.graph.create_node("call_function", function, args, kwargs, name)
 
@@ -362,25 +362,20 @@ class _Reader:
         if not isinstance(val, list) or len(val) != 3 or not isinstance(val[2], str):
             _refuse("the shape of a value is damaged")
         shape, stride = (self.sizes(v) for v in val[:2])
-        if len(shape) != len(stride) or len(shape) > 64:
+        if len(shape) != len(stride) or max(math.prod(shape), _last(shape, stride)) >= 1 << 50:
             _refuse("the shape of a value is damaged")
         node.meta["val"] = torch.empty_strided(shape, stride, dtype=_dtype(val[2]), device="meta")
         symbolic = written.get("symbolic_shape")
         if symbolic is not None:
-            if not isinstance(symbolic, list) or not all(isinstance(s, (int, str)) for s in symbolic):
+            if not isinstance(symbolic, list) or len(symbolic) != len(shape):
                 _refuse("the sizes of a value are damaged")
-            node.meta["symbolic_shape"] = tuple([s if isinstance(s, int) else _symbol(s) for s in symbolic])
+            node.meta["symbolic_shape"] = tuple([_symbol(s) if isinstance(s, str) else _size(s) for s in symbolic])
 
     def sizes(self, v: Any) -> list[int]:
-        """A list of sizes."""
-        if (
-            not isinstance(v, list)
-            or len(v) > 64
-            or not all(type(s) is int and 0 <= s < 1 << 40 for s in v)
-            or math.prod(v) >= 1 << 50
-        ):
+        """A list of sizes, or of strides."""
+        if not isinstance(v, list) or len(v) > 64:
             _refuse("the shape of a value is damaged")
-        return list(v)
+        return [_size(s) for s in v]
 
     def argument(self, a: Any, depth: int) -> Any:
         """An argument of a node."""
@@ -452,7 +447,7 @@ class _Reader:
         for item in _item(self.read, "dynamic", list):
             if not isinstance(item, list) or len(item) != 3 or not all(type(v) is int for v in item[:2]):
                 _refuse("a size that may differ is damaged")
-            if not 0 <= item[0] < count:
+            if not (0 <= item[0] < count and 0 <= item[1] < 64):
                 _refuse("a size that may differ is of no input")
             made[item[0], item[1]] = _symbol(item[2])
         return made
@@ -462,6 +457,17 @@ def _symbol(text: Any) -> str:
     if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text):
         _refuse("the name of a size is damaged")
     return str(text)
+
+
+def _size(s: Any) -> int:
+    if type(s) is not int or not 0 <= s < 1 << 50:
+        _refuse("a size or a stride is damaged")
+    return int(s)
+
+
+def _last(shape: list[int], stride: list[int]) -> int:
+    """The place in memory of the last element."""
+    return sum((n - 1) * step for n, step in zip(shape, stride, strict=True)) if all(shape) else 0
 
 
 def _dtype(name: str) -> Any:

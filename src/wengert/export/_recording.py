@@ -18,9 +18,7 @@ import wengert as torch
 
 from .._base.errors import noted
 from .._base.heap import is_frozen
-from .._tensor_api.override_sites import SITES
-from .._tensor_api.torch_function import name_of
-from ..fx._naming import public_places
+from .._tensor_api.torch_function import SITES, name_of, public_places
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node
 from ..nn.parameter import Parameter

@@ -1,6 +1,7 @@
 """``torch.func``: function transforms, which nest in any order."""
 
-from ._autodiff import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from ._autodiff import grad, grad_and_value, jvp, linearize, vjp
+from ._jacobians import hessian, jacfwd, jacrev
 from ._modules import (
     debug_unwrap,
     functional_call,

@@ -1,4 +1,4 @@
-"""``grad``, ``vjp``, ``jvp`` and the Jacobians built on them.
+"""``grad``, ``vjp`` and ``jvp``.
 
 NOTE [ Which tape ]
 Outside other transforms, reverse mode uses the user's own tape: the function's variables are fresh leaves (or nodes on
@@ -10,7 +10,6 @@ another transform it needs a tape of its own level (``_payloads.transforms``, NO
 from __future__ import annotations
 
 import functools
-import math
 import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -19,7 +18,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from .._base.grad_mode import grad_mode, recording
-from .._base.modes import is_grad_enabled, running, transform, undone
+from .._base.modes import NO_SAVED_HOOKS, is_grad_enabled, running, saved_tensors_hooks, transform, undone
 from .._base.registry import TENSORS
 from .._payloads.transforms import (
     DEEPEST,
@@ -39,8 +38,7 @@ from .._tape.node import box_of, leaf_node, version_of
 from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
-from .._tensor_api.construct import placed_beside
-from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_leaves, tree_map, tree_unflatten
+from ..utils._pytree import pprint, tree_flatten, tree_leaves, tree_map, tree_unflatten
 from ._levels import (
     VARIABLES,
     bare,
@@ -52,7 +50,6 @@ from ._levels import (
     payload,
     tensor,
 )
-from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
 _P = ParamSpec("_P")
@@ -66,7 +63,11 @@ class _Tape:
         self.recording = is_grad_enabled()  # whether captured tensors may track the results
         self.lifted = DEPTH.get() > 0
         self.level: Any = entered() if self.lifted else nullcontext(0)
+        if saved_tensors_hooks():
+            raise RuntimeError(NO_SAVED_HOOKS)
         self.inside = transform()
+        self.inside.reverse = True
+        self.inside.variables = None if self.lifted else set()
         self.inputs: list[Tensor] = []
         self.own: set[Any] = set()
 
@@ -83,15 +84,18 @@ class _Tape:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         if self.lifted:
             t = wrap(OwnTape(payload(x), self.tag))
-        elif self.recording and current_fn(x) is not None:
+        elif current_fn(x) is not None:
             t = TENSORS.expand(x, tuple(x.shape))
             self.inputs.append(t)
+            self.inside.variables.add(t._node)  # type: ignore[union-attr]
             return t
         else:
             t = wrap(x._payload)
         check_floating(t)
         leaf = leaf_node(t)
         self.own.add(leaf)
+        if self.inside.variables is not None:
+            self.inside.variables.add(leaf)
         VARIABLES[leaf] = weakref.ref(running())
         self.inputs.append(t)
         return t
@@ -162,7 +166,7 @@ def _position(i: Any, count: int) -> int:
     return i % count
 
 
-class _Chosen:
+class Chosen:
     """The arguments by which a function is differentiated, and the function of them alone."""
 
     def __init__(self, func: Callable[..., Any], argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -226,7 +230,7 @@ def grad_and_value(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         tape = _Tape()
         with undone(tape.inside), tape.level as tape.tag, recording(), tape.inside:
-            chosen = _Chosen(func, argnums, args, kwargs)
+            chosen = Chosen(func, argnums, args, kwargs)
             flat, spec = tree_flatten(chosen.values)
             inner = [tape.variable(x) for x in flat]
             value = chosen.call(*tree_unflatten(inner, spec))
@@ -315,9 +319,8 @@ def vjp(
                 )
     tape.hand_over()
 
-    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
-        flat_given, given_spec = tree_flatten(given)
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        flat_given, given_spec = tree_flatten(cotangents)
         if given_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
@@ -376,15 +379,22 @@ def jvp(
             if not isinstance(v, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(v)}")
     with undone(transform()) as inside, inside, entered() as tag:
-        inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
+        inner = [dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
+        given = [y._payload for y in inner]
         out = func(*tree_unflatten(inner, spec))
+        changed = [
+            (x, v, y._payload)
+            for x, v, y, a in zip(flat, flat_tangents, inner, given, strict=True)
+            if y._payload is not a
+        ]
+    _write_back(changed, tag)
     out, aux = _parted(out, has_aux, _JVP)
     outs, out_spec = tree_flatten(out)
     _check_outputs(outs, _JVP)
-    parts = [_unpacked(y, tag, strict) for y in outs]
+    parts = [unpacked(y, tag, strict) for y in outs]
     result = tree_unflatten([p for p, _ in parts], out_spec), tree_unflatten([t for _, t in parts], out_spec)
     if has_aux:
-        aux = tree_map(lambda y: _unpacked(y, tag, False)[0] if isinstance(y, Tensor) else y, aux)
+        aux = tree_map(lambda y: unpacked(y, tag, False)[0] if isinstance(y, Tensor) else y, aux)
     if inside.rebound:
         del inner, out, outs
         check_captured(inside, tag, CAPTURED)
@@ -398,7 +408,8 @@ CAPTURED = (
 )
 
 
-def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
+def dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
+    """A tensor of the transform with this tag, of a primal and its tangent."""
     for t, what in ((x, "primal"), (v, "tangent")):
         if logical_dtype(t).kind not in "fcV":
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
@@ -406,7 +417,19 @@ def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
     return wrap(Dual(payload(x), payload(v), tag))
 
 
-def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
+def _write_back(changed: list[tuple[Tensor, Tensor, Any]], tag: int) -> None:
+    """Copy the function's writes to its arguments to the caller's primals and tangents, whose memory they are."""
+    for x, v, a in changed:
+        if isinstance(a, Dual) and a.tag == tag:
+            x.copy_(tensor(a.v))
+            if a.t is None:
+                v.zero_()
+            else:
+                v.copy_(tensor(a.t))
+
+
+def unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
+    """A result's primal and tangent, zeros without one; ``strict`` refuses a result without."""
     primal = y
     if holds(y, Dual, tag):
         primal = tensor(y._payload.v)
@@ -470,131 +493,4 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     return out, jvp_fn
 
 
-# ---- Jacobians
-def _basis(x: Tensor) -> Tensor:
-    """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
-    n = math.prod(x.shape)
-    return placed_beside(x, np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
-
-
-def _refuse_complex(who: str, values: Any, what: str) -> None:
-    for i, t in enumerate(tree_flatten(values)[0]):
-        if isinstance(t, Tensor) and logical_dtype(t).kind == "c":
-            raise RuntimeError(
-                f"{who}: Expected all {what}s to be real but received complex tensor at flattened input idx: {i}"
-            )
-
-
-def jacrev(
-    func: Callable[_P, Any],
-    argnums: Argnums = 0,
-    *,
-    has_aux: bool = False,
-    chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,
-) -> Callable[_P, Any]:
-    """The Jacobian of a function by reverse mode: the derivative of each output with respect to each argument.
-
-    ``argnums`` chooses the arguments; ``chunk_size`` is the number of rows to compute at once.
-
-    >>> import wengert as torch
-    >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
-    tensor([[1., 0.],
-            [0., 1.]])
-    """
-    if not (chunk_size is None or chunk_size > 0):
-        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        _refuse_complex("jacrev", args, "input")
-        chosen = _Chosen(func, argnums, args, kwargs)
-        pulled = vjp(chosen.call, *chosen.values, has_aux=has_aux)
-        out, vjp_fn = pulled[0], pulled[1]
-        _refuse_complex("jacrev", out, "output")
-        flat_out, out_spec = tree_flatten(out)
-        results = []
-        for k, y in enumerate(flat_out):
-
-            def one(v: Tensor, k: int = k) -> Any:
-                given = [v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat_out)]
-                return vjp_fn(tree_unflatten(given, out_spec))
-
-            if chunk_size == 1:  # PyTorch's way for functions that vmap cannot map
-                each = [one(v) for v in _basis(y)]
-                rows = chosen.each(tree_map(lambda *rs: TENSORS.stack(rs, 0), *each))
-            else:
-                rows = chosen.each(vmap(one, chunk_size=chunk_size)(_basis(y)))
-            results.append(tree_map(lambda r, y=y: r.reshape(tuple(y.shape) + tuple(r.shape[1:])), rows))
-        jac = tree_unflatten(results, out_spec)
-        return (jac, pulled[2]) if has_aux else jac
-
-    return wrapper
-
-
-def jacfwd(
-    func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
-) -> Callable[_P, Any]:
-    """The Jacobian of a function by forward mode.
-
-    >>> import wengert as torch
-    >>> torch.func.jacfwd(torch.sin)(torch.zeros(2))
-    tensor([[1., 0.],
-            [0., 1.]])
-    """
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        _refuse_complex("jacfwd", args, "input")
-        chosen = _Chosen(func, argnums, args, kwargs)
-        flat, spec = tree_flatten(chosen.values)
-        if not flat:
-            raise RuntimeError("jacfwd(f, ...)(*args): Expected primals to contain at least one Tensor.")
-        for x in flat:
-            if not isinstance(x, Tensor):
-                raise RuntimeError(f"jacfwd(f, ...)(*args): Expected primals to only contain Tensors, got {type(x)}")
-
-        def partial(*leaves: Any) -> Any:
-            return chosen.call(*tree_unflatten(list(leaves), spec))
-
-        columns = []
-        aux = None
-        for k, x in enumerate(flat):
-
-            def one(v: Tensor, k: int = k) -> Any:
-                tangents = tuple(v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat))
-                pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
-                _refuse_complex("jacfwd", pushed[0], "output")
-                return (pushed[1], pushed[2]) if has_aux else pushed[1]
-
-            col = vmap(one, out_dims=(-1, 0) if has_aux else -1, randomness=randomness)(_basis(x))
-            if has_aux:
-                col, aux = col
-                aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
-            columns.append(tree_map(lambda c, x=x: c.reshape(tuple(c.shape[:-1]) + tuple(x.shape)), col))
-        jac = _transposed(columns, spec, chosen)
-        return (jac, aux) if has_aux else jac
-
-    return wrapper
-
-
-def _transposed(columns: list[Any], spec: TreeSpec, chosen: _Chosen) -> Any:
-    """Transpose a list over inputs of structures over outputs to a structure over outputs of structures over inputs."""
-    flat = [tree_flatten(c) for c in columns]
-    out_spec = flat[0][1]
-    by_output = [chosen.each(tree_unflatten([f[0][k] for f in flat], spec)) for k in range(out_spec.num_leaves)]
-    return tree_unflatten(by_output, out_spec)
-
-
-def hessian(func: Callable[_P, Any], argnums: Argnums = 0) -> Callable[_P, Any]:
-    """The Hessian of a function, by forward mode over reverse mode.
-
-    >>> import wengert as torch
-    >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.ones(2))
-    tensor([[6., 0.],
-            [0., 6.]])
-    """
-    return jacfwd(jacrev(func, argnums), argnums)
-
-
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+__all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._base.errors import noted
+from .._base.registry import TENSORS
 from .._payloads.transforms import DEEPEST, Constant
 from .._tape.node import AccumulateGrad, Node
 from .._tape.tensor import Tensor, current_fn, wrap
@@ -26,6 +27,16 @@ def tensor(p: Any) -> Tensor:
 def holds(t: Any, kind: type, tag: int) -> bool:
     """Whether an object is a tensor with a value of the transform with this tag."""
     return isinstance(t, Tensor) and isinstance(t._payload, kind) and t._payload.tag == tag
+
+
+def in_front(x: Tensor, d: int) -> Tensor:
+    """A tensor with this dimension first."""
+    return x if d == 0 else TENSORS.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
+
+
+def to_place(t: Tensor, d: int) -> Tensor:
+    """A tensor with its first dimension moved to the place ``d``."""
+    return t if d == 0 else TENSORS.permute(t, (*range(1, d + 1), 0, *range(d + 1, t._payload.ndim)))
 
 
 def bare(t: Tensor) -> Tensor:

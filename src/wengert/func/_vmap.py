@@ -8,11 +8,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from .._base.modes import transform, undone
 from .._base.registry import TENSORS
-from .._payloads.transforms import Batched, entered
+from .._payloads.transforms import Batched, Given, entered
 from .._payloads.vmap_randomness import randomness_level
 from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
-from ._levels import check_captured, holds, payload, tensor
+from ._levels import check_captured, holds, in_front, payload, tensor, to_place
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -183,12 +183,7 @@ _CAPTURED = (
 
 
 def _enter(x: Tensor, d: int, tag: int) -> Tensor:
-    return wrap(Batched(payload(_in_front(x, d)), tag))
-
-
-def _in_front(x: Tensor, d: int) -> Tensor:
-    """A tensor with this dimension first."""
-    return x if d == 0 else TENSORS.permute(x, (d, *(i for i in range(x._payload.ndim) if i != d)))
+    return wrap(Batched(payload(x), tag) if d == 0 else Given(payload(in_front(x, d)), tag, d))
 
 
 def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
@@ -198,12 +193,7 @@ def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
             continue
         if not holds(inner, Batched, tag):
             continue
-        x.copy_(_to_place(tensor(inner._payload.v), d))
-
-
-def _to_place(t: Tensor, d: int) -> Tensor:
-    """A tensor with its first dimension moved to the place ``d``."""
-    return t if d == 0 else TENSORS.permute(t, (*range(1, d + 1), 0, *range(d + 1, t._payload.ndim)))
+        x.copy_(to_place(tensor(inner._payload.v), d))
 
 
 def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[Any]:
@@ -239,12 +229,12 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any, given: tuple[Tensor, 
     if given is not None and -given[0].dim() <= d < given[0].dim():
         x, mapped = given
         at = d % x.dim()
-        return x if at == mapped else _to_place(_in_front(x, mapped), at)
+        return x if at == mapped else to_place(in_front(x, mapped), at)
     out = tensor(y._payload.v) if batched else TENSORS.expand(y, (size, *y._payload.shape))
     n = out._payload.ndim
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-    return _to_place(out, d % n)
+    return to_place(out, d % n)
 
 
 def _chunked(

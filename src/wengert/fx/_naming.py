@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
 from .._base.errors import INTERNAL
-from .._base.registry import PUBLIC
+from .._base.exports import PACKAGE, is_ours
+from .._tensor_api.torch_function import public_places
 from ..utils._aten import OpOverload, OpOverloadPacket
-
-PACKAGE = __name__.partition(".")[0]
 
 # What PyTorch's functional takes from its compiled part, by the name that a trace shows.
 _COMPILED_NN = frozenset(
@@ -33,22 +31,6 @@ _COMPILED_NN = frozenset(
     ]
 )
 _PREFIXED = frozenset(["linalg", "fft", "special"])
-# Functions of two modules that are two functions in PyTorch: these are called by nn.functional.
-_OF_FUNCTIONAL = frozenset(
-    [
-        "celu",
-        "group_norm",
-        "layer_norm",
-        "max_pool1d",
-        "max_pool1d_with_indices",
-        "max_pool2d",
-        "max_pool3d",
-        "rms_norm",
-        "rrelu",
-        "selu",
-        "threshold",
-    ]
-)
 _IN_TORCH_FUNCTIONAL = frozenset(
     [
         "atleast_1d",
@@ -75,19 +57,6 @@ _IN_TORCH_FUNCTIONAL = frozenset(
 _RENAMED = {"logsigmoid": "log_sigmoid", "threshold": "_threshold"}  # what PyTorch's `__name__` is
 
 
-@functools.cache
-def public_places() -> dict[int, tuple[str, str]]:
-    """Where each public function stands: its ``id`` -> (space, name). The first of several places is its own."""
-    places: dict[int, tuple[str, str]] = {}
-    for space in ("torch", "nn.functional", "linalg", "special", "fft", "Tensor"):
-        for name, fn in PUBLIC[space].items():
-            place = places.get(id(fn))
-            better = place is not None and place[0] == space and getattr(fn, "__name__", "") == name
-            if place is None or better or (space == "nn.functional" and name in _OF_FUNCTIONAL):
-                places[id(fn)] = (space, name)
-    return places
-
-
 def as_torch(module: str) -> str:
     """PyTorch's name of one of our modules; any other module's own."""
     head, dot, rest = module.partition(".")
@@ -98,11 +67,6 @@ def as_torch(module: str) -> str:
 def module_of_frame(frame: Any) -> str:
     """The name of the module of a frame. Functions put together from a text have none: they are the package's."""
     return frame.f_globals.get("__name__") or ("wengert" if INTERNAL[frame.f_code.co_filename] else "")
-
-
-def is_ours(module: str | None) -> bool:
-    """Whether a module is this package's, under its own name or under PyTorch's."""
-    return (module or "").partition(".")[0] in (PACKAGE, "torch")
 
 
 def function_name(fn: Any) -> str:

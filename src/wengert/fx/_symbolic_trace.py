@@ -21,17 +21,19 @@ from typing import Any
 
 from .._base.absent import absent_class
 from .._base.errors import warn
+from .._base.exports import is_ours
 from .._tape.tensor import Tensor
 from .._tensor_api.override_sites import check_everything, end_check
+from .._tensor_api.python_calls import is_written_in_python, signature_of
 from .._tensor_api.settings import _assert
 from ..nn import functional
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
-from ._calls import is_written_in_python, signature_of
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
-from ._naming import function_name, is_ours, public_places
+from ._lazy_graph_module import _make_graph_module
+from ._naming import function_name, public_places
 from ._patching import _maybe_revert_all_patches, _new_patcher, _Patcher
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
@@ -561,7 +563,7 @@ def symbolic_trace(root: Any, concrete_args: Any = None) -> GraphModule:
     """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
-    return GraphModule(tracer.root, graph, type(root).__name__ if isinstance(root, Module) else root.__name__)
+    return _make_graph_module(tracer.root, graph, type(root).__name__ if isinstance(root, Module) else root.__name__)
 
 
 @wrap

@@ -21,13 +21,14 @@ import wengert as torch
 
 from .. import nn
 from .._base.errors import INTERNAL, warn
+from .._base.exports import PACKAGE, is_ours
 from .._tape.tensor import Tensor
+from .._tensor_api.python_calls import _BY_PLACE
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
-from ._calls import _BY_PLACE
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._namespace import CUSTOM_BUILTINS
-from ._naming import PACKAGE, as_torch, is_from_torch, is_ours, module_of_frame
+from ._naming import as_torch, is_from_torch, module_of_frame
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
 __all__ = ["GraphModule", "reduce_graph_module"]

@@ -11,6 +11,7 @@ from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.modules.module import Module
 from . import traceback as fx_traceback
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
+from ._lazy_graph_module import _make_graph_module
 from ._symbolic_trace import Tracer
 from .graph import Graph
 from .graph_module import GraphModule
@@ -246,4 +247,4 @@ class Transformer(Interpreter):
         if result is not None:
             output = self.new_graph.output(map_aggregate(result, lambda a: a.node if isinstance(a, Proxy) else a))
             output.meta.update(self.graph.output_node().meta)
-        return GraphModule(self.module, self.new_graph)
+        return _make_graph_module(self.module, self.new_graph)

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .._base.constants import LAYOUTS, device, layout, memory_format
 from .._base.dtypes import dtype
+from .._base.exports import is_ours
 from .._base.grad_mode import set_grad_enabled
 from .._tape.tensor import Tensor
 from ..autograd.profiler import _record_function_enter, _record_function_enter_new, _record_function_exit
 from ..utils._aten import OpOverload
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
-from ._naming import function_name, is_ours, qualified_name, type_text
+from ._naming import function_name, qualified_name, type_text
 from .immutable_collections import immutable_dict, immutable_list
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
 Target = Callable[..., Any] | str
 Argument = Any
+ArgumentT = TypeVar("ArgumentT", bound=Argument)
 base_types = (str, int, float, bool, complex, dtype, Tensor, device, memory_format, layout, OpOverload)
 
 OPS = dict.fromkeys(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 from .. import nn
 from .._base.constants import device
 from .._base.errors import warn
+from .._base.exports import is_ours
 from .._tape.tensor import Tensor
+from .._tensor_api.python_calls import is_written_in_python, signature_of
+from .._tensor_api.torch_function import public_places
 from ..random import Generator
 from ..utils._aten import OpOverload, OpOverloadPacket
 from ..utils._aten_schemas import Argument, Schema, schemas
-from ._calls import is_written_in_python, signature_of
-from ._naming import function_name, is_ours, public_places
+from ._naming import function_name
 
 __all__ = [
     "ArgsKwargsPair",

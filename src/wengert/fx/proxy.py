@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
+from .._base.exports import is_ours
 from .._tensor_api.override_sites import check_everything, end_check
 from ..nn.parameter import Parameter
 from ..overrides import is_tensor_method_or_property
 from ..utils._pytree import tree_leaves
 from . import traceback as fx_traceback
-from ._calls import as_pytorch_calls
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
-from ._naming import function_name, is_ours, module_of_frame
+from ._naming import function_name, module_of_frame
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_arg
 from .operator_schemas import check_for_mutable_operation
@@ -345,7 +345,6 @@ class Proxy:
         if is_tensor_method_or_property(orig_method):
             name = orig_method.__name__
             return tracer.create_proxy("call_method", {"__pow__": "pow"}.get(name, name), args, kwargs)
-        orig_method, args, kwargs = as_pytorch_calls(orig_method, args, kwargs)
         name = tracer.graph._target_to_str(function_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 

@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
+
+from .._base.errors import warn
 
 __all__ = [
     "ProcessContext",
@@ -187,7 +188,7 @@ class SpawnContext(ProcessContext):
     """The old name of ``ProcessContext``."""
 
     def __init__(self, processes: list[Any], error_files: list[str]) -> None:
-        warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)
+        warn("SpawnContext is renamed to ProcessContext since 1.4 release.")
         super().__init__(processes, error_files)
 
 
@@ -237,10 +238,9 @@ def spawn(
     ``fn`` must be defined at the top level of a module.
     """
     if start_method != "spawn":
-        warnings.warn(
+        warn(
             f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different start_method "
             "use:\n\t\t torch.multiprocessing.start_processes(...)",
             FutureWarning,
-            stacklevel=2,
         )
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

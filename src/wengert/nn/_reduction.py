@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from .._base.errors import warn
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
@@ -25,5 +25,5 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
 
     word = legacy_reduction(size_average, reduce)
     if emit_warning:
-        warnings.warn(LEGACY_WARNING.format(word), stacklevel=2)
+        warn(LEGACY_WARNING.format(word))
     return word

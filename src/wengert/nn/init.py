@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from typing import Any
 
 import wengert as torch
 
+from .._base.errors import warn
 from .._base.exports import own_names
 from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
@@ -111,10 +111,9 @@ def trunc_normal_(
 ) -> Tensor:
     """Fill with normal random numbers in [a, b]; numbers outside are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
             "incorrect.",
-            stacklevel=2,
         )
     with no_grad():
         if _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std) > 0.3:
@@ -219,7 +218,7 @@ def kaiming_normal_(
 def _is_empty(tensor: Tensor) -> bool:
     empty = 0 in tensor.shape
     if empty:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
     return empty
 
 
@@ -264,9 +263,7 @@ def _deprecated(fn: Any) -> Any:
 
     @functools.wraps(fn)
     def form(*args: Any, **kwargs: Any) -> Tensor:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{fn.__name__}`.", FutureWarning, stacklevel=2
-        )
+        warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{fn.__name__}`.", FutureWarning)
         return fn(*args, **kwargs)
 
     form.__name__ = form.__qualname__ = old

@@ -124,13 +124,17 @@ def _refuse_uninitialized(info: Any, args: tuple[Any, ...], proceed: Callable[[]
     """The hook around every operator while there are uninitialized tensors."""
     found = [a for a in args if isinstance(a, UninitializedTensorMixin)]
     if found and info.name not in _ALLOWED:
-        raise ValueError(
-            f"Attempted to use an uninitialized parameter in {aten_name(info)}. This error happens when you are using "
-            f"a `LazyModule` or explicitly manipulating `torch.nn.parameter.{type(found[0]).__name__}` objects. When "
-            "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch "
-            "functions"
-        )
+        raise _uninitialized(found[0], aten_name(info))
     return proceed()
+
+
+def _uninitialized(t: Any, function: str) -> ValueError:
+    return ValueError(
+        f"Attempted to use an uninitialized parameter in {function}. This error happens when you are using "
+        f"a `LazyModule` or explicitly manipulating `torch.nn.parameter.{type(t).__name__}` objects. When "
+        "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch "
+        "functions"
+    )
 
 
 _ALLOWED = {"_to_copy", "convert", "detach"}
@@ -182,6 +186,16 @@ class UninitializedTensorMixin:
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
             "to initialize the parameters before accessing their attributes."
         )
+
+    def numel(self) -> int:
+        """Raises ValueError: the number of elements is not known yet."""
+        raise _uninitialized(self, "<method 'numel' of 'torch._C.TensorBase' objects>")
+
+    nelement = numel
+
+    def dim(self) -> int:
+        """Raises ValueError: the number of dimensions is not known yet."""
+        raise _uninitialized(self, "<method 'dim' of 'torch._C.TensorBase' objects>")
 
     def share_memory_(self) -> Any:
         """Raises RuntimeError: there is no memory yet."""

@@ -26,7 +26,7 @@ import wengert as torch
 from .._arrays.compiled import LEAST, kernels
 from .._arrays.cuts import cut_parts
 from .._arrays.threads import parallel_slices
-from .._base.errors import program_frame
+from .._base.errors import program_frame, sizes_differ
 from .._base.tracing import TRACER
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
@@ -128,17 +128,27 @@ def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
         raise ValueError(f"Invalid {name}: {value}")
 
 
+def _at_least(least: float, value: Any) -> Any:
+    """Compared in PyTorch's order, which Python's error for a text tells."""
+    return least <= value
+
+
 def check_lr(lr: Any) -> None:
     """Check that a learning rate is a nonnegative number, or a tensor with one element."""
+    check_one_element(lr)
+    check_option("learning rate", lr, _at_least(0.0, lr))
+
+
+def check_one_element(lr: Any) -> None:
+    """Check that a learning rate that is a tensor has one element."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    check_option("learning rate", lr, lr >= 0.0)
 
 
 def check_not_negative(**options: Any) -> None:
     """Raise an error for the first of these options that is negative."""
     for name, value in options.items():
-        check_option(f"{name} value", value, value >= 0.0)
+        check_option(f"{name} value", value, _at_least(0.0, value))
 
 
 def check_betas(betas: Any) -> None:
@@ -180,6 +190,18 @@ def advance(state: dict[str, Any]) -> int | float:
         return a.item()
     step += 1
     return step.item()
+
+
+def check_shape(state: Any, value: Any) -> None:
+    """Raise PyTorch's error for an array of state that has another shape than what moves it."""
+    have, given = tuple(state.shape), tuple(value.shape)
+    if have != given:
+        try:
+            both = np.broadcast_shapes(have, given)
+        except ValueError:
+            raise RuntimeError(sizes_differ(have, given)) from None
+        short = given if have == both else have
+        raise RuntimeError(f"output with shape {list(short)} doesn't match the broadcast shape {list(both)}")
 
 
 def set_number(tensor: Tensor, value: float) -> float:
@@ -298,13 +320,20 @@ class ElementwiseOptimizer(Optimizer):
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]
         if a.size <= SMALL:
-            if a.ndim and decay == 0 and not maximize:
-                kernel(
-                    ArrayLibrary, *arrays, None, None, *constants
-                )  # making small arrays costs less than keeping them
-                return
-            self._run(kernel, arrays, constants, decay, maximize)
+            try:
+                if a.ndim and decay == 0 and not maximize:
+                    kernel(
+                        ArrayLibrary, *arrays, None, None, *constants
+                    )  # making small arrays costs less than keeping them
+                    return
+                self._run(kernel, arrays, constants, decay, maximize)
+            except ValueError:
+                for s in arrays[2:]:
+                    check_shape(s, a)
+                raise
             return
+        for s in arrays[2:]:
+            check_shape(s, a)
 
         def run(part: Any) -> None:
             self._run(kernel, [b[part] for b in arrays], constants, decay, maximize)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.errors import warn
 from .lr_scheduler import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
@@ -161,14 +161,15 @@ class ReduceLROnPlateau(LRScheduler):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         _require_optimizer(optimizer)
-        self.optimizer, self.last_epoch, self._last_lr = optimizer, 0, _param_groups_val_list(optimizer, "lr")
+        self.factor, self.optimizer = factor, optimizer  # the order of ``state_dict()``
         count = len(optimizer.param_groups)
         each = isinstance(min_lr, (list, tuple))
-        self.min_lrs = list(min_lr) if each else [min_lr] * count  # type: ignore[arg-type]
         self.default_min_lr = None if each else min_lr
+        self.min_lrs = list(min_lr) if each else [min_lr] * count  # type: ignore[arg-type]
         if len(self.min_lrs) != count:
             raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
-        self.factor, self.eps, self.patience, self.cooldown = factor, eps, patience, cooldown
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
+        self.last_epoch, self._last_lr = 0, _param_groups_val_list(optimizer, "lr")
         self._init_is_better(mode, threshold, threshold_mode)
         self._reset()
 
@@ -179,7 +180,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Record the metric, a number or a tensor with one element, and reduce the rate if it has stopped improving."""
         value = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         improved = self._is_better(value, self.best)
         if improved:
@@ -226,7 +227,7 @@ class ReduceLROnPlateau(LRScheduler):
         for what, given, known in (("mode", mode, worst), ("threshold mode", threshold_mode, ("rel", "abs"))):
             if given not in known:
                 raise ValueError(f"{what} {given} is unknown!")
-        self.mode, self.mode_worse = mode, worst[mode]
+        self.mode_worse, self.mode = worst[mode], mode
         self.threshold, self.threshold_mode = threshold, threshold_mode
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

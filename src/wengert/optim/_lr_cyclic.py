@@ -148,6 +148,7 @@ class CyclicLR(_WithMomentum):
         fn = self._scale_fn_custom
         kept = None if fn is None or isinstance(fn, types.FunctionType) else fn.__dict__.copy()
         state = {key: value for key, value in super().state_dict().items() if key != "_scale_fn_ref"}
+        del state["_scale_fn_custom"]
         return state | {"_scale_fn_custom": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -173,8 +174,8 @@ class CosineAnnealingWarmRestarts(_Formula):
                 raise ValueError(f"Expected {wanted}, but got {given}")
         if not isinstance(eta_min, (float, int)):
             raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
-        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
-        self.T_i: int = T_0
+        self.T_0 = self.T_i = T_0  # the order of ``state_dict()``
+        self.T_mult, self.eta_min = T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 

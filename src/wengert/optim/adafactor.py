@@ -13,7 +13,7 @@ from .._base.dtypes import BY_NUMPY
 from .._base.limits import finfo
 from .._payloads.transforms import plain_dtype
 from .._tape.tensor import Tensor, alias_payload
-from ._elementwise import ArrayOptimizer, advance, new_step
+from ._elementwise import ArrayOptimizer, advance, check_shape, new_step
 from .optimizer import ParamsT, _to_scalar
 
 __all__ = ["Adafactor"]
@@ -114,4 +114,5 @@ def _root_mean_square(x: Any) -> float:
 
 def _move(average: Any, value: Any, share: float) -> None:
     """Move an average towards a value by a fraction of the distance, in place."""
+    check_shape(average, value)
     average += share * (value - average)

@@ -147,6 +147,9 @@ def _zoom(
     return ends[low], evaluations
 
 
+KEPT = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")  # between steps
+
+
 class LBFGS(Optimizer):
     """L-BFGS: steps by an estimate of the inverse Hessian made from the last ``history_size`` steps.
 
@@ -239,6 +242,7 @@ class LBFGS(Optimizer):
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
+        now = dict.fromkeys(KEPT) | state  # what ``_direction`` needs; written back at the end, as PyTorch does
         first_loss = closure()
         loss = float(first_loss)
         evaluations = 1
@@ -250,21 +254,23 @@ class LBFGS(Optimizer):
         while iterations < group["max_iter"]:
             iterations += 1
             state["n_iter"] += 1
-            d = _direction(state, grad, group["history_size"])
-            if state.get("prev_flat_grad") is None:
-                state["prev_flat_grad"] = grad.clone()
+            if state["n_iter"] > 1:
+                now["al"] = state.setdefault("al", [None] * group["history_size"])
+            d = _direction(now, grad, state["n_iter"] == 1, group["history_size"])
+            if now["prev_flat_grad"] is None:
+                now["prev_flat_grad"] = grad.clone()
             else:
-                state["prev_flat_grad"].copy_(grad)
+                now["prev_flat_grad"].copy_(grad)
             before = loss
             t = min(1.0, 1.0 / grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
-            state["d"], state["t"], state["prev_loss"] = d, t, before
+            now["d"], now["t"], now["prev_loss"] = d, t, before
             slope = grad.dot(d)
             if slope > -group["tolerance_change"]:
                 break
             spent = 0
             if group["line_search_fn"] is not None:
                 loss, grad, t, spent = self._search(closure, group, t, d, _Point(0, loss, grad, slope), evaluations)
-                state["t"] = t
+                now["t"] = t
                 self._add_grad(t, d)
             else:
                 self._add_grad(t, d)
@@ -281,6 +287,7 @@ class LBFGS(Optimizer):
             tolerance = group["tolerance_change"]
             if (d * t).abs().max() <= tolerance or abs(loss - before) < tolerance:
                 break
+        state.update((key, now[key]) for key in KEPT)
         return first_loss
 
     def _search(
@@ -295,9 +302,9 @@ class LBFGS(Optimizer):
         return found.f, found.g, found.t, spent
 
 
-def _direction(state: dict[str, Any], grad: Tensor, history_size: int) -> Tensor:
+def _direction(state: dict[str, Any], grad: Tensor, first: bool, history_size: int) -> Tensor:
     """Minus the inverse Hessian's estimate times the gradient, by the two-loop recursion."""
-    if state["n_iter"] == 1:
+    if first:
         state["old_dirs"], state["old_stps"], state["ro"], state["H_diag"] = [], [], [], 1
         return -grad
     old_dirs, old_stps, ro = state["old_dirs"], state["old_stps"], state["ro"]
@@ -312,7 +319,7 @@ def _direction(state: dict[str, Any], grad: Tensor, history_size: int) -> Tensor
         old_stps.append(s)
         ro.append(1.0 / ys)
         state["H_diag"] = ys / y.dot(y)
-    al = state.setdefault("al", [None] * history_size)
+    al = state["al"]
     q = -grad
     for i in range(len(old_dirs) - 1, -1, -1):
         al[i] = old_stps[i].dot(q) * ro[i]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import math
 import types
-import warnings
 import weakref
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from .._base.errors import warn
 from .._tape.tensor import Tensor
 from .optimizer import Optimizer, _to_scalar
 
@@ -189,15 +189,15 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
         """Warn before the second rate if the optimizer was not stepped with the first."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(_OVERRIDDEN + _ORDER, UserWarning, stacklevel=3)
+            warn(_OVERRIDDEN + _ORDER, UserWarning)
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(_TOO_EARLY + _ORDER, UserWarning, stacklevel=3)
+            warn(_TOO_EARLY + _ORDER, UserWarning)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         with self._stepping():
@@ -232,10 +232,9 @@ class _enable_get_lr_call:
 
 def _warn_get_lr_called_within_step(scheduler: LRScheduler) -> None:
     if not scheduler._get_lr_called_within_step:
-        warnings.warn(
+        warn(
             "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
             UserWarning,
-            stacklevel=3,
         )
 
 

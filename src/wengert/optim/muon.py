@@ -10,7 +10,7 @@ import numpy as np
 import wengert as torch
 
 from .._tape.tensor import Tensor, alias_payload
-from ._elementwise import ArrayOptimizer
+from ._elementwise import ArrayOptimizer, check_shape
 from .optimizer import ParamsT
 
 __all__ = ["Muon"]
@@ -76,6 +76,7 @@ class Muon(ArrayOptimizer):
         lr, momentum = group["lr"], group["momentum"]
         lr = alias_payload(lr).reshape(())[()] if isinstance(lr, Tensor) else lr  # rounded as its dtype is
         average = alias_payload(state["momentum_buffer"])
+        check_shape(average, g)
         average += (1 - momentum) * (g - average)
         update = g + momentum * (average - g) if group["nesterov"] else average
         update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])

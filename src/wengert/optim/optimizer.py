@@ -7,7 +7,6 @@ the result of ``state_dict``, have PyTorch's structure, so checkpoints of either
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import deepcopy
@@ -15,7 +14,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from .._base.dtypes import float32, float64, get_default_dtype
-from .._base.errors import noted, where
+from .._base.errors import noted, warn, where
 from .._base.grad_mode import enable_grad
 from .._tape.node import AccumulateGrad, RemovableHandle
 from .._tape.tensor import Tensor
@@ -395,10 +394,9 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
                 "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
             )
         self._check_against_groups(param_group)
         self.param_groups.append(param_group)

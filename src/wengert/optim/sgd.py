@@ -11,8 +11,8 @@ from ._elementwise import (
     ElementwiseOptimizer,
     TensorLibrary,
     check_fused,
-    check_lr,
-    check_not_negative,
+    check_one_element,
+    check_option,
     number,
     options,
     step_at_rows,
@@ -73,8 +73,9 @@ class SGD(ElementwiseOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_not_negative(momentum=momentum, weight_decay=weight_decay)
+        check_one_element(lr)
+        for name, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
+            check_option(name, value, not value < 0.0)  # NaN is taken, unlike by other optimizers
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         names = "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused"

@@ -193,8 +193,8 @@ class SWALR(_Formula):
         _check_anneal_strategy(anneal_strategy)
         if not (isinstance(anneal_epochs, int) and anneal_epochs >= 0):
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
-        self.anneal_epochs = anneal_epochs
         self._set_anneal_func(anneal_strategy)
+        self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:

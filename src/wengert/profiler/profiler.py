@@ -10,12 +10,12 @@ import shutil
 import socket
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from .._base import modes
+from .._base.errors import warn
 from ..autograd import profiler as _autograd
 from ..autograd._recording import RUNNING
 from ..autograd.profiler_util import EventList
@@ -87,7 +87,7 @@ def schedule(
             f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
         )
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+        warn("Profiler won't be using warmup, this can skew profiler results")
     cycle = wait + warmup + active
 
     def plan(step: int) -> ProfilerAction:
@@ -174,7 +174,7 @@ class profile:
         for item in activities or ():
             chosen.update([item] if isinstance(item, ProfilerActivity) else item if isinstance(item, dict) else [])
         if use_cuda is not None:
-            warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
+            warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
             (chosen.add if use_cuda else chosen.discard)(ProfilerActivity.CUDA)
         if not chosen:
             raise AssertionError("No valid profiler activities found")
@@ -257,13 +257,13 @@ class profile:
         over = before is ProfilerAction.RECORD_AND_SAVE or (now is None and before is ProfilerAction.RECORD)
         if before in _RECORDING and (over or now not in _RECORDING):
             if not over:
-                warnings.warn(f"Incorrect schedule: RECORD followed by {getattr(now, 'name', now)}", stacklevel=4)
+                warn(f"Incorrect schedule: RECORD followed by {getattr(now, 'name', now)}")
             self.stop_trace()
             if over and self.on_trace_ready is not None:
                 self.on_trace_ready(self)
             before = ProfilerAction.NONE
         if before is ProfilerAction.WARMUP and now is ProfilerAction.NONE:
-            warnings.warn("Incorrect schedule: WARMUP followed by NONE", stacklevel=4)
+            warn("Incorrect schedule: WARMUP followed by NONE")
         if now in _RECORDING and before not in _RECORDING:
             self.prepare_trace()
             self.start_trace()

@@ -17,6 +17,7 @@ import numpy as np
 import wengert as torch
 
 from .._base.dtypes import dtype as Dtype
+from .._base.errors import warn
 from .._tape.tensor import Tensor
 
 __all__ = ["assert_allclose", "assert_close", "default_tolerances"]
@@ -138,14 +139,12 @@ def assert_allclose(
     >>> with warnings.catch_warnings(action="ignore"):
     ...     torch.testing.assert_allclose([1.0], [1.00001])
     """
-    import warnings
 
-    warnings.warn(
+    warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
         "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
         "https://github.com/pytorch/pytorch/issues/61844.",
         FutureWarning,
-        stacklevel=2,
     )
     if not isinstance(actual, Tensor):
         actual = torch.tensor(actual)

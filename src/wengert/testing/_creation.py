@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import wengert as torch
 
 from .._base.dtypes import dtype as Dtype
+from .._base.errors import warn
 from .._tape.tensor import Tensor
 
 __all__ = ["make_non_contiguous", "make_tensor"]
@@ -104,11 +104,10 @@ def _interval(low: Any, high: Any, dtype: Dtype, limits: tuple[Any, Any], defaul
     if any(isinstance(bound, float) and math.isnan(bound) for bound in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and dtype in _INEXACT:
-        warnings.warn(
+        warn(
             "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 "
             "and will be removed in 2.3. Use `torch.full(...)` instead.",
             FutureWarning,
-            stacklevel=4,
         )
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")

@@ -90,6 +90,10 @@ def _unsafe_view(self: Any, size: Any) -> Any:
     return self.reshape(size)
 
 
+def _local_scalar_dense(self: Any) -> Any:
+    return self.item()
+
+
 def _to_copy(self: Any, *, dtype: Any = None, **_: Any) -> Any:
     return self.clone() if dtype is None else self.to(dtype, copy=True)
 

@@ -5,16 +5,28 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from typing import Any, NoReturn
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 from .._base.errors import program_frame
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import begin, ending, together, watching
 from .._tape.tensor import Tensor
 from ._aten import overload_of
 
 _SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",
           "complex128": "c128", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8",
           "bool": "b8"}  # fmt: skip
+
+
+class _Entered(NamedTuple):
+    """A log that was entered: what leaves it. See NOTE [ Interrupts ] in _base/modes.py."""
+
+    end: Callable[[], Any]
+
+
+_entered: ContextVar[tuple[_Entered, ...]] = ContextVar("wengert_op_logs", default=())
 
 
 class OpLog:
@@ -26,13 +38,12 @@ class OpLog:
         self._names: dict[int, str] = {}
         self._kept: list[Tensor] = []  # keeps tensors alive, which makes their ids unique
         self._thread = threading.get_ident()
-        watch_operators(self._see)
+        before, (watch, leave) = _entered.get(), watching(self._see)
+        end = together(leave, partial(_entered.set, before), self._names.clear, self._kept.clear)
+        begin(together(watch, partial(_entered.set, (*before, _Entered(end)))), end)
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        unwatch_operators(self._see)
-        self._names.clear()
-        self._kept.clear()
+    __exit__ = ending(_entered)
 
     def _see(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if threading.get_ident() != self._thread:

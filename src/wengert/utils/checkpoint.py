@@ -11,7 +11,6 @@ The old variant (``use_reentrant=True``) is a custom function whose backward ste
 from __future__ import annotations
 
 import contextlib
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -20,7 +19,7 @@ from typing import Any
 
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, make_size
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from .._base.grad_mode import enable_grad, no_grad
 from .._base.modes import is_grad_enabled, saved_tensors_hooks
 from .._tape.engine import current_pass, queue_callback
@@ -107,11 +106,10 @@ def _explicit(use_reentrant: bool | None, function: str, announcement: str) -> b
     """The variant that was chosen; with a warning the old one if none was."""
     if use_reentrant is not None:
         return use_reentrant
-    warnings.warn(
+    warn(
         f"torch.utils.{function}: the use_reentrant parameter should be passed explicitly. {announcement} "
         "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
         "use_reentrant=True. Refer to docs for more details on the differences between the two variants.",
-        stacklevel=3,
     )
     return True
 
@@ -550,7 +548,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor among the inputs requires grad."""
     if not any(a.requires_grad for a in inputs if isinstance(a, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 # ---- devices

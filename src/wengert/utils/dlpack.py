@@ -65,7 +65,7 @@ def to_dlpack(tensor: Tensor) -> Any:
     >>> t
     tensor([1., 0.])
     """
-    return tensor.detach().__dlpack__()
+    return tensor.detach().resolve_conj().__dlpack__()
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:

@@ -6,7 +6,6 @@ Products and convolutions in backward passes are counted too, for the modules wh
 from __future__ import annotations
 
 import math
-import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from .._base.errors import warn
 from .._base.modes import begin, ending, unwinding
 from .._tape import engine
 from .._tape.node import Node, Port
@@ -129,7 +129,7 @@ class FlopCounterMode:
         custom_mapping: dict[Any, Formula] | None = None,
     ) -> None:
         if mods is not None:
-            warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+            warn("mods argument is not needed anymore, you can stop passing it")
         self.depth = depth
         self.display = display
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
+from .._base.errors import warn
 from .._tape.node import AccumulateGrad, RemovableHandle
 from .._tape.tensor import Tensor
 from ..nn.modules._handles import BackwardHook
@@ -28,8 +28,7 @@ def warn_if_has_hooks(tensor: Tensor) -> None:
     hooks: dict[int, Any] = fn._hooks.tensor_pre or {}
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
                 "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                stacklevel=2,
             )

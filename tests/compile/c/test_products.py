@@ -22,7 +22,7 @@ def gemm(c_cache):
     """The package's own tiles, on every processor."""
     text = resources.files("wengert._compile.c").joinpath("gemm.c").read_text(encoding="utf-8")
     lib = cache.library("#define OWN 1\n" + text)
-    lib.init((ctypes.c_void_p * 2)(threads.address(), None))
+    lib.init((ctypes.c_void_p * 3)(threads.address(), None, None))
     i, n, p, f = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p, ctypes.c_float
     lib.wengert_sgemm.argtypes = [i, i, i, n, n, n, f, p, n, p, n, f, p, n]
     lib.wengert_sgemm.restype = None

@@ -174,7 +174,7 @@ def test_forward_in_c_and_backward_in_c():
         lambda x: (x + 1)[:, ::2],
         lambda x: torch.cat([x, x * 2], 1)[:, 1:-1].clone(),
         lambda x: (x.unbind(0)[0], x.split(2, 1)[1] * 2, x.expand(2, 3, 4).sum(0)),
-        lambda x: x.sum((0, 1)) + x.mean(0).amax() + x.double().sum(1).float().max(),
+        lambda x: (x.sum((0, 1)), x.mean(0).amax(), x.double().sum(1).float().max()),
         lambda x: (x > 0, (x * 10).long() // 3, (x * 10).int() + 1, x.bool() & (x < 1)),
         lambda x: torch.where(x > 0, x, -1.0).masked_fill(x == 0, 2.0).clamp(-0.5, 0.5),
         lambda x: torch.empty(0, 4).add(x[:0]).sum(0),
@@ -479,3 +479,42 @@ def test_a_recurrent_layers_weight(steps, rows):
     (made,) = ready(made)
     assert ("_add_product" in {op.name for op in made.plan.ops}) == (steps > 2)
     assert len(made._turned) == (4 <= steps and rows <= 64)
+
+
+ELEMENTS = {
+    "binary_cross_entropy": (
+        lambda x, q: F.binary_cross_entropy(q * 1, x), torch.full((40,), 0.5), torch.full((40,), torch.nan),
+        "all elements of input should be between 0 and 1",
+    ),
+    "quantile": (
+        lambda x, q: (x * torch.quantile(x, q)).sum(), torch.tensor(0.5), torch.tensor(3.0),
+        "q values must be in the range",
+    ),
+    "one_hot": (
+        lambda x, q: (F.one_hot(q, 10) * x.reshape(4, 10)).sum(), torch.tensor([0, 9, 1, 1]),
+        torch.tensor([0, 10, 1, 1]), "Class values must be smaller than num_classes",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_a_check_of_elements_is_part_of_the_program(name):
+    """It has no result, and is not left out as what nobody reads."""
+    fn, good, bad, words = ELEMENTS[name]
+    x = torch.linspace(0.1, 0.9, 40)
+    got, _, wanted, f = both(fn, x, good)
+    same(got, wanted)
+    with pytest.raises(RuntimeError, match=words):
+        f(x, bad)
+    same(f(x, good), wanted)
+
+
+def test_a_draw_with_operands_reads_what_was_drawn():
+    x, scale = torch.zeros(50), torch.ones(50)
+    f = compiled(lambda x, scale: torch.normal(x, scale) * 2)
+    f(x, scale)
+    ready(f)
+    torch.manual_seed(3)
+    drawn = f(x, scale)
+    torch.manual_seed(3)
+    same(drawn, torch.normal(x, scale) * 2)

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
@@ -84,6 +87,37 @@ class DispatchKeySet(frozenset[Any]):
     def __new__(cls, key: Any) -> Any:
         """The set of this key."""
         return super().__new__(cls, (key,))
+
+    def has(self, key: Any) -> bool:
+        """Whether a key is in the set."""
+        return key in self
+
+    def add(self, key: Any) -> frozenset[Any]:
+        """The set with one more key."""
+        return frozenset.__new__(DispatchKeySet, {*self, key})
+
+    def remove(self, key: Any) -> frozenset[Any]:
+        """The set without a key."""
+        return frozenset.__new__(DispatchKeySet, {*self} - {key})
+
+
+_NO_KEYS: Any = frozenset.__new__(DispatchKeySet)
+_excluded: ContextVar[Any] = ContextVar("wengert_excluded_keys", default=_NO_KEYS)
+
+
+@contextmanager
+def _ExcludeDispatchKeyGuard(keys: Any) -> Iterator[None]:
+    """A context that only notes the keys: there are no kernels to leave out."""
+    token = _excluded.set(frozenset.__new__(DispatchKeySet, _excluded.get() | keys))
+    try:
+        yield
+    finally:
+        _excluded.reset(token)
+
+
+def _dispatch_tls_local_exclude_set() -> Any:
+    """The keys that ``_ExcludeDispatchKeyGuard`` notes here."""
+    return _excluded.get()
 
 
 class _Compiled(type):

@@ -8,9 +8,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from wengert._compat import open_rows
-from wengert._payloads.transforms import DEEPEST, DEPTH, Batched, Dual, OwnTape, Transformed
+from wengert._payloads.transforms import DEEPEST, DEPTH, Batched, of_transform
 from wengert._tape.tensor import Tensor, wrap
+from wengert._tensor_api.printing_transforms import program_order, tapes_above
 from wengert.func._levels import only_leads_to
 
 
@@ -20,24 +23,44 @@ def is_batchedtensor(tensor: Tensor) -> bool:
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
-    """Whether the innermost transform of a tensor takes derivatives; False for an outermost ``grad``."""
-    return isinstance(tensor._payload, (Dual, OwnTape))
+    """Whether the innermost transform of a tensor takes derivatives."""
+    return is_functorch_wrapped_tensor(tensor) and not is_batchedtensor(tensor)
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Whether a tensor belongs to a transform."""
-    return isinstance(tensor._payload, Transformed)
+    return maybe_get_level(tensor) > 0
 
 
 def maybe_get_level(tensor: Tensor) -> int:
     """The number of transforms around the innermost one of a tensor, from 1; -1 outside of any."""
     p = tensor._payload
-    return p.tag & DEEPEST if isinstance(p, Transformed) else -1
+    around, levels = tapes_above(tensor)
+    if of_transform(p):
+        return around + (p.tag & DEEPEST)
+    return levels[-1] if levels else -1
+
+
+def current_level() -> int:
+    """The number of transforms that are running, which is the innermost one's level.
+
+    Raises:
+        RuntimeError: none is running.
+    """
+    level = levels_here()
+    if not level:
+        raise RuntimeError("no current level")
+    return level
+
+
+def levels_here() -> int:
+    """The number of transforms that are running."""
+    return tapes_above(wrap(np.zeros(())))[0] + DEPTH.get()
 
 
 def maybe_get_bdim(tensor: Tensor) -> int:
-    """The mapped dim, which is always the first; -1 if the innermost transform is not ``vmap``."""
-    return 0 if isinstance(tensor._payload, Batched) else -1
+    """The mapped dim of what ``vmap`` was given, else the first; -1 if the innermost transform is not ``vmap``."""
+    return tensor._payload.bdim if isinstance(tensor._payload, Batched) else -1
 
 
 def dlevel(tensor: Tensor) -> int:
@@ -45,18 +68,18 @@ def dlevel(tensor: Tensor) -> int:
     level = maybe_get_level(tensor)
     if level < 0:
         return -1 if tensor._node is not None and only_leads_to([tensor._node], ()) else 0
-    return level if level <= DEPTH.get() else -1
+    return level if level <= levels_here() else -1
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:
-    """The tensor inside a transform's tensor; for ``vmap`` with the mapped dim first.
+    """The tensor inside a transform's tensor.
 
     Raises:
         RuntimeError: ``tensor`` belongs to no transform.
     """
-    if not isinstance(tensor._payload, Transformed):
+    if not is_functorch_wrapped_tensor(tensor):
         raise RuntimeError("No wrappers present!")
-    return wrap(tensor._payload.v)
+    return program_order(tensor._payload) if of_transform(tensor._payload) else wrap(tensor._payload)
 
 
 open_rows(globals())

@@ -66,6 +66,10 @@ def _make(base: type, names: str) -> None:
         globals()[name] = type(name, (base,), {"__doc__": doc, "__module__": "torch._dynamo.exc"})
 
 
+class TorchRuntimeError(TorchDynamoException):
+    """An operator of a compiled function refuses its operands' shapes."""
+
+
 class RecompileError(TorchDynamoException):
     """A function needs another program, and ``torch._dynamo.config.error_on_recompile`` is set."""
 
@@ -73,10 +77,13 @@ class RecompileError(TorchDynamoException):
 _make(
     TorchDynamoException,
     "CondOpArgsMismatchError InfiniteGeneratorError ObservedException PackageError ResetRequired RestartAnalysis "
-    "ResumePrologueTracingError ShortenTraceback SkipFrame StepUnsupported TorchRuntimeError "
+    "ResumePrologueTracingError ShortenTraceback SkipFrame StepUnsupported "
     "UncapturedHigherOrderOpError UnknownPropertiesDuringBackwardTrace UnsafeScriptObjectError",
 )
-for _error in (InternalTorchDynamoError, Unsupported, UserError, InvalidBackend, BackendCompilerFailed, RecompileError):
+for _error in (
+    InternalTorchDynamoError, Unsupported, UserError, InvalidBackend, BackendCompilerFailed, TorchRuntimeError,
+    RecompileError,
+):  # fmt: skip
     _error.__module__ = "torch._dynamo.exc"
 
 __all__ = [name for name, value in vars().items() if isinstance(value, type) and value.__module__[:5] == "torch"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import os
 import re
 from types import FunctionType, ModuleType
 from typing import Any
@@ -58,6 +59,8 @@ def traced(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TracedMo
 
 def loaded(f: Any, map_location: Any = None) -> TracedModule:
     """Read a trace."""
+    if isinstance(f, (str, os.PathLike)) and not os.path.isfile(f):
+        raise ValueError(f"The provided filename {f} {'is a directory' if os.path.isdir(f) else 'does not exist'}")
     try:
         program = load(f)
     except RuntimeError as e:

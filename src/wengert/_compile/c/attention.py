@@ -15,7 +15,7 @@ from ..._arrays.compiled import SUFFIX
 from ..plan import Plan
 from ..tape import Op, Ref
 from .expressions import literal
-from .norms import Joined, joined
+from .graph import Graph, Joined, joined
 from .pieces import GRAIN, Piece, Place, is_float
 from .products import leading, matrix
 from .threads import products
@@ -26,30 +26,21 @@ _BACKWARD = Joined("attention_backward")
 def join_attention(plan: Plan) -> None:
     """Replace the operators of each backward pass by one."""
     for op in [op for op in plan.ops if op.name == "_softmax_backward_data"]:
-        made = {int(o): o_p for o_p in plan.ops for o in o_p.outs}
-        readers: dict[int, list[Op]] = {}
-        for o_p in plan.ops:
-            for a in o_p.refs():
-                readers.setdefault(int(a), []).append(o_p)
-        found = _parts(plan, op, made, readers)
+        graph = Graph(plan)
+        found = _parts(graph, op)
         if found is None:
             continue
         args, ends, p = found
-        places = {id(o_p): k for k, o_p in enumerate(plan.ops)}
-        first = min(places[id(e)] for e in ends if e is not None)
-        if any(isinstance(a, Ref) and int(a) in made and places[id(made[int(a)])] >= first for a in args):
+        first = min(graph.at[int(e.outs[0])] for e in ends if e is not None)
+        if any(isinstance(a, Ref) and graph.at.get(int(a), -1) >= first for a in args):
             continue
         outs = [e.outs[0] for e in ends if e is not None]
         joined(plan, first, Op(_BACKWARD, args, p, outs, op.line, _backward, True, True), [e for e in ends if e])
 
 
-def _parts(plan: Plan, op: Op, made: dict[int, Op], readers: dict[int, list[Op]]) -> Any:
+def _parts(graph: Graph, op: Op) -> Any:
     """(operands, operators that make the cotangents of query, key and value, parameters) of a backward pass."""
-    values = plan.values
-
-    def by(a: Any, name: str) -> Op | None:
-        found = made.get(int(a)) if isinstance(a, Ref) else None
-        return found if found is not None and found.name == name else None
+    plan, values, by = graph.plan, graph.plan.values, graph.made_by
 
     def transposed(a: Any) -> Any:
         """What a value is the transpose of."""
@@ -86,23 +77,23 @@ def _parts(plan: Plan, op: Op, made: dict[int, Op], readers: dict[int, list[Op]]
     def times(a: Any, number: Any) -> Op | None:
         """What multiplies a value by a number, and is all that reads it."""
         if number == 1.0:
-            return made[int(a)]
-        (only, *others) = readers.get(int(a), [None])
+            return plan.ops[graph.at[int(a)]]
+        (only, *others) = graph.read_by(a) or [None]
         return only if only is not None and not others and scaled(only.outs[0], "mul") == (a, number) else None
 
     def reader(a: Any, name: str, place: int, other: Any) -> Op | None:
         """The product of a value, or of its transpose, with another."""
-        return next((r for r in readers.get(int(a), []) if r.name == name and r.args[place] == a
+        return next((r for r in graph.read_by(a) if r is not None and r.name == name and r.args[place] == a
                      and r.args[1 - place] == other), None)  # fmt: skip
 
     def turn(a: Any) -> Any:
-        return next((r.outs[0] for r in readers.get(int(a), []) if transposed(r.outs[0]) == a), None)
+        return next((r.outs[0] for r in graph.read_by(a) if r is not None and transposed(r.outs[0]) == a), None)
 
     gs, w = op.outs[0], softmax.outs[0]
     gq = reader(gs, "matmul_nd", 0, k)
     gk = reader(t, "matmul_nd", 0, q) if (t := turn(gs)) is not None else None
     gv = reader(t, "matmul_nd", 0, g) if (t := turn(w)) is not None else None
-    if len(readers.get(int(gs), [])) != (gq is not None) + (turn(gs) is not None):
+    if len(graph.read_by(gs)) != (gq is not None) + (turn(gs) is not None):
         return None  # a mask's cotangent
     ends = [None if e is None else times(e.outs[0], scale) for e in (gq, gk)]
     ends.append(gv)

@@ -91,7 +91,7 @@ def _make(found: Compiler, source: str, path: str) -> str | None:
     """Compile into the cache; the reason if that failed."""
     folder = os.path.dirname(path)
     try:
-        with tempfile.TemporaryDirectory(prefix="new-", dir=folder) as inside:
+        with tempfile.TemporaryDirectory(prefix="new-", dir=folder, ignore_cleanup_errors=True) as inside:
             made = os.path.join(inside, "program")
             failed = compiled(found, source, made)
             if failed is not None:

@@ -13,7 +13,7 @@
 #define DEPTH 256
 #define BROAD 512 /* columns of y that are packed at a time */
 #define WIDE (2 * VL)
-static sgemm_t blas;
+#define ALONE 4e6 /* multiplications that one thread does sooner than several */
 typedef struct { const float *x, *y; float *o; i64 m, n, k, xr, xc, yr, yc, row; int add; } product_t; /* steps of x's rows and columns, of y's, of o's rows */
 
 INLINE void tile(const int R, i64 k, const float *x, const float *y, i64 row, float *o, i64 step, int add) {
@@ -61,12 +61,33 @@ static void some(void **A, i64 from, i64 to) {
   else { const i64 a = from * columns, b = to * columns < g.n ? to * columns : g.n; g.y += a * g.yc; g.o += a; g.n = b - a; }
   product(&g);
 }
+static sgemm_t blas_f;
+static dgemm_t blas_d;
+/* Products by BLAS, which has one thread meanwhile (``CProgram``): cut into parts of UNIT rows or columns times a number that
+   follows from the sizes alone, so that no digit depends on the number of threads. */
+#define UNIT 16
+#define PARTS 4
+typedef struct { int tx, ty; i64 m, n, k, lx, ly, lo; int add; const void *x, *y; void *o; i64 step; int tall; } call_t;
+#define BY_BLAS(s, T) \
+static void part_##s(void **A, i64 from, i64 to) { const call_t *c = A[0]; \
+  for (i64 q = from; q < to; q++) { const i64 at = q * c->step, left = (c->tall ? c->m : c->n) - at, w = left < c->step ? left : c->step; \
+    const T *x = (const T *)c->x + (!c->tall ? 0 : c->tx == 111 ? at * c->lx : at), *y = (const T *)c->y + (c->tall ? 0 : c->ty == 111 ? at : at * c->ly); \
+    blas_##s(101, c->tx, c->ty, c->tall ? w : c->m, c->tall ? c->n : w, c->k, 1, x, c->lx, y, c->ly, c->add, (T *)c->o + (c->tall ? at * c->lo : at), c->lo); } } \
+static void by_blas_##s(int tx, int ty, i64 m, i64 n, i64 k, const T *x, i64 lx, const T *y, i64 ly, int add, T *o, i64 lo) { \
+  if ((double)m * n * k < ALONE * sizeof(float) / sizeof(T) / 4) { blas_##s(101, tx, ty, m, n, k, 1, x, lx, y, ly, add, o, lo); return; } \
+  const i64 long_ = m > n ? m : n, step = ((long_ + PARTS - 1) / PARTS + UNIT - 1) / UNIT * UNIT; \
+  const call_t c = {tx, ty, m, n, k, lx, ly, lo, add, x, y, o, step, m > n}; \
+  void *A[] = {(void *)&c}; go(part_##s, A, (long_ + step - 1) / step, 1); }
+BY_BLAS(f, float) BY_BLAS(d, double)
 EXPORT void wengert_sgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, float alpha, const float *x, i64 lx, const float *y, i64 ly, float beta, float *o, i64 lo) {
-  if (blas && !OWN && order) { blas(order, tx, ty, m, n, k, alpha, x, lx, y, ly, beta, o, lo); return; }
+  if (blas_f && !OWN && order) { by_blas_f(tx, ty, m, n, k, x, lx, y, ly, beta != 0, o, lo); return; }
   product_t g = {x, y, o, m, n, k, tx == 111 ? lx : 1, tx == 111 ? 1 : lx, ty == 111 ? ly : 1, ty == 111 ? 1 : ly, lo, beta != 0};
-  if (!order || (double)m * n * k < 4e6) { product(&g); return; }
+  if (!order || (double)m * n * k < ALONE) { product(&g); return; }
   const i64 rows = m > n ? 4 * TALL : 0, columns = rows ? 0 : 2 * WIDE;
   void *A[] = {&g, (void *)(intptr_t)rows, (void *)(intptr_t)columns};
   go(some, A, rows ? (m + rows - 1) / rows : (n + columns - 1) / columns, 1);
 }
-EXPORT void init(void **p) { shared = (parallel_t)p[0]; blas = (sgemm_t)p[1]; }
+EXPORT void wengert_dgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, double alpha, const double *x, i64 lx, const double *y, i64 ly, double beta, double *o, i64 lo) {
+  by_blas_d(tx, ty, m, n, k, x, lx, y, ly, beta != 0, o, lo);
+}
+EXPORT void init(void **p) { shared = (parallel_t)p[0]; blas_f = (sgemm_t)p[1]; blas_d = (dgemm_t)p[2]; }

@@ -16,6 +16,7 @@ from ..._arrays.compiled import SUFFIX
 from ..plan import Plan
 from ..tape import Op, Ref
 from .expressions import C_TYPES
+from .graph import Graph, Joined, joined
 from .layout import RESHAPES
 from .pieces import GRAIN, Piece, Place
 from .rows import _number, by_channel
@@ -23,59 +24,15 @@ from .rows import _number, by_channel
 ROWS = 32  # whose sums are added up in the operands' dtype
 
 
-class Joined:
-    """An operator of this tier alone."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
 _ROWS, _CHANNELS, _MOMENTS, _FORWARD = map(
     Joined, ("norm_rows_backward", "norm_channels_backward", "channel_moments", "norm_channels_told")
 )
 
 
-class _Graph:
-    """A plan's operators by what they compute and what they read, through reshapes of dense values."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.at = {int(o): k for k, op in enumerate(plan.ops) for o in op.outs}
-        self.readers: dict[int, list[Op]] = {}
-        for op in plan.ops:
-            for a in op.refs():
-                self.readers.setdefault(int(a), []).append(op)
-        self.ends = {*map(int, plan.results), *(int(s) for _, s in plan.updates)}
-
-    def root(self, a: Any) -> Any:
-        """The value that a value is a reshape of."""
-        while isinstance(a, Ref) and int(a) in self.at:
-            op = self.plan.ops[self.at[int(a)]]
-            if op.name not in RESHAPES or not self.plan.values[a].dense or not self.plan.values[op.args[0]].dense:
-                break
-            a = op.args[0]
-        return a
-
-    def made_by(self, a: Any, name: str) -> Op | None:
-        """The operator of a name whose result a value is, up to reshapes."""
-        op = self.plan.ops[self.at[int(a)]] if int(a := self.root(a)) in self.at else None
-        return op if op is not None and op.name == name else None
-
-    def read_by(self, a: Any) -> list[Op]:
-        """What reads a value, through reshapes; what must keep it counts too, as ``None``."""
-        found: list[Any] = [None] if int(a) in self.ends else []
-        for op in self.readers.get(int(a), []):
-            found += self.read_by(op.outs[0]) if op.name in RESHAPES and self.root(op.outs[0]) != op.outs[0] else [op]
-        return found
-
-    def size(self, a: Any) -> int:
-        return self.plan.values[a].size
-
-
 def join_norms(plan: Plan) -> None:
     """Replace the operators of each backward pass by one, and those of a mean and a variance."""
     for op in [op for op in plan.ops if op.name == "standardize_backward"]:
-        graph = _Graph(plan)
+        graph = Graph(plan, RESHAPES)
         found = _parts(graph, op)
         if found is None:
             continue
@@ -87,7 +44,7 @@ def join_norms(plan: Plan) -> None:
         info = _ROWS if len(p) == 3 else _CHANNELS
         joined(plan, first, Op(info, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True), ends)
     for op in [op for op in plan.ops if op.name == "mean_dim" and op.p[0] == (0, 2)]:
-        graph = _Graph(plan)
+        graph = Graph(plan, RESHAPES)
         if int(op.outs[0]) not in graph.at:
             continue
         square = graph.made_by(op.args[0], "mul")
@@ -103,7 +60,7 @@ def join_norms(plan: Plan) -> None:
                 joined(plan, first, made, [mean, op])
 
 
-def _with_forward(plan: Plan, graph: _Graph, mean: Op, moments: list[Ref], op: Op) -> bool:
+def _with_forward(plan: Plan, graph: Graph, mean: Op, moments: list[Ref], op: Op) -> bool:
     """Let a batch norm, if it is of the same input, give its mean and variance, and its backward pass read them."""
     x, shape = graph.root(mean.args[0]), plan.values[mean.args[0]].shape
     for norm in plan.ops:
@@ -124,13 +81,7 @@ def _with_forward(plan: Plan, graph: _Graph, mean: Op, moments: list[Ref], op: O
     return False
 
 
-def joined(plan: Plan, first: int, made: Any, ends: list[Op]) -> None:
-    """Put one operator in the place of others, which begin at ``first``."""
-    plan.ops = [*plan.ops[:first], made, *[o for o in plan.ops[first:] if not any(o is e for e in ends)]]
-    plan._remove_dead()
-
-
-def _parts(graph: _Graph, op: Op) -> tuple[list[Ref], list[Op]] | None:
+def _parts(graph: Graph, op: Op) -> tuple[list[Ref], list[Op]] | None:
     """(cotangent, input and weight, the operators whose results are wanted) of a backward pass."""
     values, out = graph.plan.values, graph.plan.values[op.outs[0]]
     product = graph.made_by(op.args[0], "mul")
@@ -168,7 +119,7 @@ def _along(weight: tuple[int, ...], rank: int, shape: tuple[int, ...]) -> int:
     return weight[-at] if len(weight) >= at else 0
 
 
-def _sums(graph: _Graph, op: Op, shape: tuple[int, ...]) -> bool:
+def _sums(graph: Graph, op: Op, shape: tuple[int, ...]) -> bool:
     """Whether an operator adds up rows, or channels."""
     given, made = graph.plan.values[op.args[0]].shape, graph.plan.values[op.outs[0]].shape
     n = shape[1]

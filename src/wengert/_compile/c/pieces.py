@@ -77,6 +77,7 @@ class Piece:
         self._names: dict[Any, str] = {}
         self.total = total
         self.grain = grain
+        self.by_blas = False  # whether it has a product that BLAS would cut among its own threads
 
     def pointer(self, place: Place) -> str:
         """The name of a pointer to the first element of a place."""

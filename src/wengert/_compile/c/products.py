@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.blas import blas
+from ..._arrays.blas import UNSHARED_PRODUCT, blas, is_shared
 from ..._arrays.compiled import SUFFIX
 from .expressions import C_TYPES
 from .loops import Loop
@@ -90,7 +90,8 @@ def product(ctx: Any, x: Place, y: Place, o: Place, add: bool = False) -> list[P
     s = SUFFIX[o.dtype]
     count = int(np.prod(lead))
     piece = Piece(count)
-    if count > 1 and m * n * k <= 64**3:  # OpenBLAS does such a one on one thread
+    piece.by_blas = is_shared(m * n * k, True)
+    if count > 1 and m * n * k <= UNSHARED_PRODUCT:  # OpenBLAS does such a one on one thread
         piece.grain = max(GRAIN * 16 // (m * n * k), 1)
     a, b, c = piece.pointer(x), piece.pointer(y), piece.pointer(o)
 

@@ -8,14 +8,16 @@ that a program may run in several threads at once.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from ..._arrays.blas import one_thread
 from ..._arrays.memory import address_of
 from ..plan import Plan
-from ..tape import OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
+from ..tape import CHECK, OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
 from . import attention, norms
 from .cache import library
 from .expressions import C_TYPES
@@ -26,7 +28,7 @@ from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
 from .rules import RULES
-from .steps import CStep
+from .steps import Call
 from .threads import address, follow, products
 from .turning import turn_products
 
@@ -42,14 +44,6 @@ _SMALL = 4096  # bytes that are copied sooner than a new array's address is foun
 
 class Unsupported(Exception):
     """There is no way to a C program; the one in NumPy runs."""
-
-
-class Call:
-    """A call of an operator's own function between two pieces of C."""
-
-    def __init__(self, op: Op, args: list[Any], outs: list[Place]) -> None:
-        self.op, self.args, self.outs = op, args, outs
-        self.run = CStep(op.p[0]) if op.info is OPTIMIZER_STEP else op.lowered
 
 
 class _Array:
@@ -95,10 +89,12 @@ class CProgram:
         for group in grouping.groups:
             self._scratch_at = 0
             self._emit(group)
+        self._drop_known_checks()
         self._write_back()
         self.layout.forget()
         self.source = self._text()
         self.calls = [s.op.name for s in self._segments if isinstance(s, Call)]
+        self._by_blas = any(isinstance(s, Piece) and s.by_blas for s in self._segments)
         self._load()
 
     # ---- memory
@@ -241,6 +237,13 @@ class CProgram:
             self._checks.append(check)
         return True
 
+    def _drop_known_checks(self) -> None:
+        """Leave out eager's checks of indices that C checks itself, as many of each."""
+        known = Counter(index.memory for index, *_ in self._checks)
+        asked = {id(s): s.args[0].memory for s in self._segments if isinstance(s, Call) and s.op.info is CHECK}
+        gone = {m for m, n in Counter(asked.values()).items() if n <= known[m]}
+        self._segments = [s for s in self._segments if asked.get(id(s)) not in gone]
+
     def only_reader(self, r: Any, name: str) -> bool:
         """Whether the next operator is of this name, along the last dim, and is all that reads a value."""
         readers = [op for op in self.plan.ops if r in op.refs()]
@@ -257,20 +260,21 @@ class CProgram:
             self._segments += self._loop(group)
             return
         for op in group.ops:
-            if not op.outs or int(op.outs[0]) in self.layout.views:
+            if int(op.outs[0]) in self.layout.views if op.outs else not op.effect:  # a check has no results
                 continue
             if all(not self.plan.values[o].size for o in op.outs) and not op.effect:
                 continue
             made = None if op.effect else self._by_rule(op)
             self._segments += [self._call(op)] if made is None else made
 
-    def _args(self, op: Op) -> list[Any]:
+    def _given(self, values: Any) -> list[Any]:
+        """Operands or parameters, with places for values."""
         return [[self.at(x) for x in a] if isinstance(a, list) else self.at(a) if isinstance(a, Ref) else a
-                for a in op.args]  # fmt: skip
+                for a in values]  # fmt: skip
 
     def _by_rule(self, op: Op) -> list[Piece] | None:
         try:
-            args, outs = self._args(op), [self.at(o) for o in op.outs]
+            args, outs = self._given(op.args), [self.at(o) for o in op.outs]
             given = [a for x in args for a in (x if isinstance(x, list) else [x]) if isinstance(a, Place)]
             if any(p.dtype not in C_TYPES for p in (*given, *outs)) or any(not p.size for p in outs):
                 return None
@@ -286,7 +290,7 @@ class CProgram:
         return None
 
     def _call(self, op: Op) -> Call:
-        return Call(op, self._args(op), [self.at(o) for o in op.outs])
+        return Call(op, self._given(op.args), self._given(op.p), [self.at(o) for o in op.outs])
 
     def _loop(self, group: Group) -> list[Piece]:
         grouping, layout = self.grouping, self.layout
@@ -425,7 +429,10 @@ class CProgram:
         except IndexError:
             frame = _Frame(self)
         try:
-            return frame.run(inputs)
+            if not self._by_blas:
+                return frame.run(inputs)
+            with one_thread:  # of BLAS: products are cut in parts of fixed sizes, over the pool
+                return frame.run(inputs)
         finally:
             self._frames.append(frame)
 
@@ -584,9 +591,9 @@ class _Frame:
         args = [array(a) for a in step.args]
         with np.errstate(all="ignore"):
             if isinstance(op.info, Special):
-                results = [step.run(*args)]
+                results = [step.run(*args)][: len(step.outs)]  # a check has none
             else:
-                made: Any = step.run(*args, *op.p)
+                made: Any = step.run(*args, *map(array, step.p))
                 results = list(made) if op.many or len(step.outs) > 1 else [made]
         for place, r in zip(step.outs, results, strict=True):
             if place.size:

@@ -18,9 +18,10 @@ from ..._tape.tensor import Tensor
 from ...optim._as_c import written
 from ...optim._elementwise import number
 from ..record import recording
+from ..tape import OPTIMIZER_STEP, Op
 from .cache import library
 from .expressions import C_TYPES
-from .pieces import GRAIN
+from .pieces import GRAIN, Place
 from .threads import address
 
 
@@ -122,3 +123,11 @@ class CStep:
 
 
 _shared: dict[Any, Any] = {}  # what parameters with equal numbers have in common
+
+
+class Call:
+    """A call of an operator's own function between two pieces of C."""
+
+    def __init__(self, op: Op, args: list[Any], p: list[Any], outs: list[Place]) -> None:
+        self.op, self.args, self.p, self.outs = op, args, p, outs
+        self.run = CStep(op.p[0]) if op.info is OPTIMIZER_STEP else op.lowered

@@ -25,8 +25,9 @@ def products() -> tuple[int | None, int | None]:
     lib = library(resources.files(__package__).joinpath("gemm.c").read_text(encoding="utf-8"))
     if lib is None:
         return single, double
-    lib.init((ctypes.c_void_p * 2)(address(), single))
-    return ctypes.cast(lib.wengert_sgemm, ctypes.c_void_p).value, double
+    lib.init((ctypes.c_void_p * 3)(address(), single, double))
+    ours = [ctypes.cast(f, ctypes.c_void_p).value for f in (lib.wengert_sgemm, lib.wengert_dgemm)]
+    return ours[0], None if double is None else ours[1]
 
 
 def address() -> int | None:

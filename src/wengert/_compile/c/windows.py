@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.blas import blas, is_shared
 from .pieces import GRAIN, Piece, Place, is_float, is_index
-from .products import blas
 
 Ints = tuple[int, ...]
 
@@ -126,6 +126,7 @@ def _by_columns(ctx: Any, k: _Sizes, g: Place, w: Place, bias: Any, o: Place) ->
     rows = k.c * math.prod(k.kernel)
     col = ctx.scratch(rows * k.places, np.dtype(np.float32))
     piece = Piece()
+    piece.by_blas = is_shared(rows * k.places * k.o, True)
     a, b, c, d = (piece.pointer(q) for q in (g, w, o, col))
     n_in, n_out = k.c * math.prod(k.size), k.o * k.places
     inner = math.prod(k.size)

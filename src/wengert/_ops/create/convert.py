@@ -16,7 +16,7 @@ from ..._base.modes import is_grad_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, laid_out, no_data, taken
-from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed
+from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, one_example, refuse_formats
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
 from ..._tape.promotion import cast, constant_cast, logical_dtype
 from ..._tape.saved import refuse_detached
@@ -85,7 +85,14 @@ def clone_public(input: Tensor, *, memory_format: Any = None) -> Tensor:
         except AttributeError:
             payload(input, "clone")
             raise
-    return clone(input, _order(memory_format, payload(input, "clone").ndim))
+    refuse_formats(payload(input, "clone"), memory_format, _C, dtypes.preserve_format, message=_NO_CLONE)
+    return clone(input, _order(memory_format, input._payload.ndim))
+
+
+_NO_CLONE = (
+    "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format or "
+    "torch.contiguous_format (got {})"
+)
 
 
 _C = dtypes.contiguous_format
@@ -100,9 +107,10 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     if type(a) is Meta:
         return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:
-        a = in_memory(a)
+        refuse_formats(a, memory_format, None, _C)
+        a = in_memory(one_example(a))
         if getattr(a, "is_sparse", False):
-            from ..._payloads.sparse import lacks
+            from ..._payloads.sparse_errors import lacks
 
             raise lacks(a, "contiguous")
         if type(a) is not np.ndarray:
@@ -110,6 +118,8 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     if memory_format is None or memory_format is dtypes.contiguous_format:
         return self if a.flags.c_contiguous else clone(self, "C")
     if memory_format is dtypes.preserve_format:
+        if a.flags.c_contiguous:
+            return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     _order(memory_format, a.ndim)
     back = a.transpose(0, *range(2, a.ndim), 1)
@@ -126,9 +136,9 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if have is want:
             return self
         if have.kind != "c":
-            if self._node is None and dtype.is_complex:
-                return cast(self, want)
-            if self._node is not None and dtype.is_floating_point:  # only floating dtypes have derivatives
+            if self._node is None:
+                return cast(self, want) if dtype.is_complex else constant_cast(self, a, want)
+            if dtype.is_floating_point:  # only floating dtypes have derivatives
                 return TENSORS._to_copy(self, want)  # type: ignore[no-any-return]
             if not dtype.is_complex:
                 return constant_cast(self, a, want)
@@ -373,6 +383,8 @@ def detach(input: Tensor) -> Tensor:
         a = payload(input, "detach")
     t = make()
     if type(a) is not np.ndarray:
+        if hasattr(a, "asked"):
+            return a.asked("detach")  # type: ignore[no-any-return]
         a = alias_payload(input, t)
         if not isinstance(a, np.ndarray):
             a = _without_history(a)

@@ -17,7 +17,7 @@ import numpy as np
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, as_dtype, type_name
 from ..._base.dtypes import dtype as Dtype
-from ..._base.errors import unexpected_keyword
+from ..._base.errors import out_of_memory, unexpected_keyword
 from ..._base.limits import finfo
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
@@ -97,10 +97,8 @@ def _one_size(function: str, n: Any, position: int, listed: bool) -> int:
             return operator.index(n)
         except (TypeError, RuntimeError):
             pass
-    if listed:
-        what = f", but found element of type {type_name(n)} at pos {position}"
-    elif position == 0:
-        what = f", not {type_name(n)}"
+    if position == 0:
+        what = f", but found element of type {type_name(n)} at pos 0" if listed else f", not {type_name(n)}"
     else:
         raise TypeError(
             f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
@@ -210,11 +208,7 @@ def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, de
     try:
         return make(shape, np_dtype)
     except MemoryError:
-        nbytes = math.prod(shape) * np_dtype.itemsize
-        raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
-            f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
-        ) from None
+        raise out_of_memory(math.prod(shape) * np_dtype.itemsize) from None
     except (ValueError, OverflowError):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}") from None
 
@@ -315,7 +309,14 @@ _PLAIN = frozenset(("dtype", "requires_grad"))
 
 def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``make(shape, dtype)`` as a tensor; for ``zeros``, ``ones`` and ``empty``."""
-    if not slow_if_recording and (not kwargs or kwargs.keys() <= _PLAIN):
+    if not (kwargs or slow_if_recording):
+        plain = plain_shape(size)
+        if plain is not None:
+            try:
+                return wrap(make(plain, dtypes.default_np))
+            except (ValueError, MemoryError):
+                pass  # the checks below raise the error
+    elif not slow_if_recording and kwargs.keys() <= _PLAIN:
         plain, dtype, requires_grad = plain_shape(size), kwargs.get("dtype"), kwargs.get("requires_grad", False)
         if plain is not None and (dtype is None or type(dtype) is Dtype) and type(requires_grad) is bool:
             try:

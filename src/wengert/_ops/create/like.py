@@ -97,8 +97,10 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
             if value is not None:
                 a.fill(plain_element(value, np_dtype))
             return made(a)
+    if hasattr(a := expect_tensor(function, "input", 1, input)._payload, "asked"):
+        return a.asked(function, *([value] if function == "full_like" else ()), **kwargs)  # type: ignore[no-any-return]
     asked = options_of(function, kwargs)
-    a = in_memory(expect_tensor(function, "input", 1, input)._payload)
+    a = in_memory(a)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     device = device_of(a) if asked.device is None else asked.device
     if meta_device(device, function):
@@ -172,6 +174,9 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
 # ---- methods: new_...
 def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked: Options | None = None) -> Tensor:
     a = in_memory(self._payload)
+    if hasattr(a, "asked"):
+        given = {} if asked is None else {k: v for k, v in asked._asdict().items() if v is not None}
+        return a.asked(function, shape, *([value] if function == "new_full" else ()), **given)  # type: ignore[no-any-return]
     if asked is None and type(a) is np.ndarray:
         return made(allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
     asked = asked or options_of(function, {})

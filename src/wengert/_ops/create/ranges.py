@@ -59,7 +59,24 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
         values = _few_in_range(start, step, count, dtype).copy()
     else:
         values = _range_values(start, step, count, dtype)
+    if isinstance(asked.out, Tensor) and isinstance(values, np.ndarray):
+        values = _fitting(values, asked.out)
     return finish(placed(values, asked.device), asked.out, asked.requires_grad)
+
+
+def _fitting(values: Any, out: Tensor) -> Any:
+    """The values in the shape of an ``out`` that has as many elements; another one is resized, with a warning."""
+    shape = tuple(out._payload.shape)
+    have = math.prod(shape)
+    if have == values.size:
+        return values.reshape(shape)
+    if have:
+        warn(
+            f"The number of elements in the out tensor of shape {list(shape)} is {have} which does not match the "
+            f"computed number of elements {values.size}. Note that this may occur as a result of rounding error. The "
+            f"out tensor will be resized to a tensor of shape ({values.size},)."
+        )
+    return values
 
 
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -178,6 +195,8 @@ def range_(*args: Any, **kwargs: Any) -> Tensor:
     )
     asked = options_of("range", kwargs, True)
     dtype = asked.dtype or dtypes.default_dtype
+    if dtype.kind in ("bool", "complex"):
+        raise NotImplementedError(f"\"range_cpu\" not implemented for '{dtype.scalar_name}'")
     start, end, step = _range_arguments("range", args, kwargs)
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1

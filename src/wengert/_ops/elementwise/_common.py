@@ -12,6 +12,7 @@ from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.declare import camel
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._payloads.transforms import no_forward
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
 from ..._tape.promotion import common_dtype, logical_dtype
@@ -36,14 +37,14 @@ def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
 
 
 def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
-    """``g * ((1 - result) * result)``, computed as in ``tanh_cotangent``."""
+    """``g * (1 - result) * result``, computed as in ``tanh_cotangent``."""
     if xp is not ARRAYS:
-        return g * ((1 - result) * result)
+        return g * (1 - result) * result
     d = subtract(ONE if result.dtype is FLOAT32 else ONES[result.dtype], result)
     if type(d) is not ndarray:
-        return g * (d * result)
-    multiply(d, result, d)
-    return multiply(g, d, d)
+        return g * d * result
+    multiply(g, d, d)
+    return multiply(d, result, d)
 
 
 def integer_pairs(rng: Any) -> list[Any]:
@@ -60,6 +61,17 @@ def not_derived(aten: str) -> Any:
 
     formula.underived = True
     return formula
+
+
+def refuse_forward(name: str, formula: Any = None) -> Any:
+    """A forward-mode rule that raises PyTorch's error; with ``formula`` only for the first operand's tangent."""
+
+    def jvp(xp: Any, tangents: Any, result: Any, *args: Any) -> Any:
+        if formula is None or tangents[0] is not None:
+            raise no_forward(name)
+        return formula(xp, tangents[1], *args)
+
+    return jvp
 
 
 def number_or_item(value: Any) -> Any:
@@ -105,11 +117,11 @@ def like(dtype: Any) -> Tensor:
     return wrap(np.zeros((), dtype))
 
 
-def refuse_all_but_floats(name: str | None = None) -> Any:
-    """A ``check`` for operators that PyTorch defines for floating dtypes only."""
+def refuse_all_but_floats(name: str | None = None, taken: Any = FLOATING) -> Any:
+    """A ``check`` for operators that PyTorch defines for floating dtypes only, or for those ``taken``."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype not in FLOATING:
+        if dtype not in taken:
             raise not_implemented(info, like(dtype), name)
 
     return check

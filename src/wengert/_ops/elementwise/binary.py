@@ -28,7 +28,18 @@ from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.views import count_write_at, unrecorded
-from ._common import BOOLS, NOTHING, integer_pairs, like, number_or_item, refuse, refuse_all_but_floats, refuse_complex
+from ._common import (
+    BOOLS,
+    NOTHING,
+    integer_pairs,
+    like,
+    not_derived,
+    number_or_item,
+    refuse,
+    refuse_all_but_floats,
+    refuse_complex,
+    refuse_forward,
+)
 
 LN2 = math.log(2.0)
 
@@ -94,7 +105,7 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
     numbers=NOTHING,
     inplace=False,
     integers=True,
-    check=refuse_all_but_floats(),
+    check=refuse_all_but_floats(taken=FLOATING | COMPLEX),
     dtypes="fc",
 )
 def logaddexp(lib, input, other):
@@ -138,6 +149,7 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     node="LerpBackward0",
     dtypes="fc",
     samples=[((3,), (3,), (0.3,)), ((2, 3), (3,), (0.7,)), ((), (), (2.0,))],
+    in_float32="result",
 )
 def _lerp_number(lib, self, end, weight):
     """``self + weight * (end - self)`` for a number ``weight``."""
@@ -158,6 +170,7 @@ def _lerp_number(lib, self, end, weight):
     node="LerpBackward1",
     dtypes="fc",
     samples=[((3,), (3,), (3,), ()), ((2, 3), (3,), (2, 1), ())],
+    in_float32="result",
 )
 def _lerp_tensor(lib, self, end, weight):
     """``self + weight * (end - self)`` for a tensor ``weight``."""
@@ -235,6 +248,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     node="AddcmulBackward0",
     dtypes="fci",
     samples=[((3,), (3,), (3,), (2,)), ((2, 3), (3,), (2, 1), (0.5,)), ((), (), (), (1,))],
+    in_float32="result",
 )
 def _addcmul(lib, self, tensor1, tensor2, value):
     """``self + value * tensor1 * tensor2``."""
@@ -257,6 +271,7 @@ def _addcmul(lib, self, tensor1, tensor2, value):
         ((rng.standard_normal(3), rng.standard_normal(3), rng.random(3) + 0.5), (2,)),
         ((rng.standard_normal((2, 3)), rng.standard_normal(3), rng.random((2, 1)) + 0.5), (0.5,)),
     ],
+    in_float32="result",
 )
 def _addcdiv(lib, self, tensor1, tensor2, value):
     """``self + value * tensor1 / tensor2``."""
@@ -412,10 +427,22 @@ def _check_heaviside(operands: Any) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@binary(layout=iterated, names="", numbers=NOTHING, inplace=False, dtypes="fib")
+@binary(
+    self=not_derived("heaviside"),
+    other=not_derived("heaviside"),
+    jvp=refuse_forward("aten::heaviside"),
+    node="NotImplemented",
+    layout=iterated,
+    names="",
+    numbers=NOTHING,
+    inplace=False,
+    dtypes="fib",
+    no_derivative="PyTorch has none; a backward pass that arrives here is an error",
+)
 def heaviside(lib, input, other):
     """0 for negative elements, 1 for positive ones, and the second operand's element for 0."""
-    return lib.where(input == 0, other, (input > 0).astype(input.dtype))
+    zero = lib.ZEROS[input.dtype]
+    return lib.where(input == zero, other, (input > zero).astype(input.dtype))
 
 
 @public("torch.heaviside Tensor.heaviside")

@@ -382,7 +382,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
     for sparse in (a, b):
         if getattr(sparse, "is_sparse", False):
-            from ..._payloads.sparse import refused
+            from ..._payloads.sparse_errors import refused
 
             raise refused(sparse, "equal")
     if a.shape != b.shape:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
-from ..._arrays.layouts import iterated
+from ..._arrays.layouts import in_rows, iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import unary
@@ -330,6 +330,8 @@ def view_as_complex_public(input: Tensor) -> Tensor:
             raise RuntimeError("Tensor must have a last dimension with stride 1")
         if any(s % (2 * a.itemsize) for s in a.strides[:-1]):
             raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+        if input.storage_offset() % 2:
+            raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return view_as_complex(input)
 
 
@@ -411,7 +413,8 @@ def angle(lib, input):
     tensor([1.5708, 3.1416])
     """
     if input.dtype.kind == "c":
-        return lib.arctan2(input.imag, input.real)
+        r = lib.arctan2(input.imag, input.real)
+        return in_rows(r) if type(r) is np.ndarray else r
     zero = lib.ZEROS[input.dtype]
     if input.size < MANY and input.dtype.kind == "f":
         return lib.arctan2(zero, input + zero)  # -0. has no angle

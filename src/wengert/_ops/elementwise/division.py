@@ -11,7 +11,7 @@ from ..._kinds.elementwise import binary
 from ..._kinds.out import write_out
 from ..._tape.inplace import apply_composed_inplace, inplace_form
 from ..._tape.tensor import Tensor
-from ._common import not_derived, python_operator, reflected, refuse_complex
+from ._common import not_derived, python_operator, reflected, refuse_complex, refuse_forward
 
 
 # ---- rounded division
@@ -115,6 +115,7 @@ publish(_idiv, "Tensor.true_divide_")
 @binary(
     self=not_derived("floor_divide"),
     other=not_derived("floor_divide"),
+    jvp=refuse_forward("aten::floor_divide"),
     node="NotImplemented",
     libname="floor_divide",
     dunder="__floordiv__",
@@ -168,7 +169,7 @@ def remainder(lib, input, other):
     tensor([1., 1., -0.])
     """
     r = lib.remainder(input, other)
-    zero = r == 0
+    zero = r == lib.ZEROS[r.dtype]
     return lib.where(zero, lib.copysign(r, input), r) if lib.count_nonzero(zero) else r
 
 

@@ -205,7 +205,11 @@ def _no_power(name: str, input: Any, exponent: Any) -> TypeError:
     )
 
 
-publish(inplace_of(pow, "pow_", composed=False), "Tensor.pow_")
+def _raised(self: Tensor, exponent: Any) -> Any:
+    return pow(self, exponent)
+
+
+publish(inplace_of(_raised, "pow_", composed=False), "Tensor.pow_")
 
 
 @public("torch.float_power Tensor.float_power")
@@ -260,7 +264,7 @@ def reciprocal(lib, input):
     >>> torch.reciprocal(torch.tensor([2., 4.]))
     tensor([0.5000, 0.2500])
     """
-    return 1 / input
+    return lib.ONES[input.dtype] / input
 
 
 @public("Tensor.__rtruediv__ Tensor.__rdiv__")

@@ -20,7 +20,7 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import NOTHING, plain_number, real_function, refuse_all_but_floats
+from ._common import NOTHING, plain_number, real_function, refuse_all_but_floats, refuse_forward
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -266,22 +266,6 @@ def _refuse_derivative(what: str) -> Any:
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
-def _refuse_forward(name: str, formula: Any) -> Any:
-    """The forward-mode rule of an operator without a derivative for its first operand."""
-
-    def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
-        if tangents[0] is not None:
-            raise NotImplementedError(
-                f"Trying to use forward AD with {name} that does not support it because it has not been implemented "
-                "yet.\nPlease file an issue to PyTorch at "
-                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize "
-                "its implementation or submit a PR adding the implementation to derivatives.yaml"
-            )
-        return formula(xp, tangents[1], self, other)
-
-    return jvp
-
-
 def _igamma_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:
     return g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
 
@@ -302,7 +286,7 @@ _INCOMPLETE: dict[str, Any] = {
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igamma: input"),
     other=_igamma_slope,
-    jvp=_refuse_forward("igamma", _igamma_slope),
+    jvp=refuse_forward("igamma", _igamma_slope),
     names="torch.igamma Tensor.igamma special.gammainc",
     libname="scipy_gammainc",
     **_INCOMPLETE,
@@ -319,7 +303,7 @@ def igamma(input, other):
     layout=iterated,
     self=lambda xp, g: _refuse_derivative("igammac: input"),
     other=lambda xp, g, self, other: _igamma_slope(xp, -g, self, other),
-    jvp=_refuse_forward("igammac", lambda xp, g, self, other: _igamma_slope(xp, -g, self, other)),
+    jvp=refuse_forward("igammac", lambda xp, g, self, other: _igamma_slope(xp, -g, self, other)),
     names="torch.igammac Tensor.igammac special.gammaincc",
     libname="scipy_gammaincc",
     **_INCOMPLETE,
@@ -379,12 +363,17 @@ def xlog1py(input, other):
     """
 
 
+def _zeta_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * -self * xp.zeta(self + 1.0, other)
+
+
 @real_function(
     binary,
     "special.zeta",
     half=False,
     self=lambda xp, g: _refuse_derivative("special_zeta: input"),
-    other=lambda xp, g, self, other: g * -self * xp.zeta(self + 1.0, other),
+    other=_zeta_slope,
+    jvp=refuse_forward("special_zeta", _zeta_slope),
     domain=(1.5, 3.0),
     domain_other=(0.5, 2.0),
     no_derivative="PyTorch has no derivative with respect to its first operand",
@@ -415,7 +404,7 @@ def _logit(lib, self, eps):
     """``log(x / (1 - x))`` with x clamped to [eps, 1 - eps]."""
     if eps is not None:
         self = lib.where(self < eps, eps, lib.where(self > 1 - eps, 1 - eps, self))
-    return lib.log(self / (1 - self))
+    return lib.log(self / (lib.ONES[self.dtype] - self))
 
 
 @public("torch.logit Tensor.logit special.logit")

@@ -41,14 +41,20 @@ def sqrt(input):
     """
 
 
-@unary(grad=lambda xp, g, result: -0.5 * g * (result * result * result), domain=(0.2, 2.0), dtypes="fcib")
+@unary(
+    grad=lambda xp, g, result: -0.5 * g * (result * result * result),
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+    in_float32="result",
+)
 def rsqrt(lib, input):
     """One over the square root of each element.
 
     >>> torch.rsqrt(torch.tensor([4., 16.]))
     tensor([0.5000, 0.2500])
     """
-    return 1 / lib.sqrt(input)
+    r = lib.sqrt(input)
+    return lib.ONES[r.dtype] / r
 
 
 # ---- exponentials, logarithms
@@ -219,7 +225,7 @@ def cosh(input):
     """
 
 
-@unary(grad=tanh_cotangent, dtypes="fcib")
+@unary(grad=tanh_cotangent, dtypes="fcib", in_float32="gradient")
 def tanh(input):
     """The hyperbolic tangent of each element.
 
@@ -278,6 +284,11 @@ def atanh(input):
     """
 
 
+def _turned(xp: Any, g: Any, factor: float) -> Any:
+    """An angle in another unit; float16 is multiplied in float32."""
+    return g * (xp.lib.NUMBERS[g.dtype][factor] if xp is ARRAYS else factor)
+
+
 _ANGLE: dict[str, Any] = {
     "layout": like,
     "fast": FLOATING,
@@ -286,24 +297,24 @@ _ANGLE: dict[str, Any] = {
 }
 
 
-@unary(grad=lambda xp, g: g * (math.pi / 180), node="Deg2RadBackward0", **_ANGLE)
+@unary(grad=lambda xp, g: _turned(xp, g, math.pi / 180), node="Deg2RadBackward0", **_ANGLE)
 def deg2rad(lib, input):
     """Convert degrees to radians.
 
     >>> torch.deg2rad(torch.tensor([180., 90.]))
     tensor([3.1416, 1.5708])
     """
-    return input * (math.pi / 180)
+    return input * lib.NUMBERS[input.dtype][math.pi / 180]
 
 
-@unary(grad=lambda xp, g: g * (180 / math.pi), node="Rad2DegBackward0", **_ANGLE)
+@unary(grad=lambda xp, g: _turned(xp, g, 180 / math.pi), node="Rad2DegBackward0", **_ANGLE)
 def rad2deg(lib, input):
     """Convert radians to degrees.
 
     >>> torch.rad2deg(torch.tensor([0., torch.pi]))
     tensor([  0., 180.])
     """
-    return input * (180 / math.pi)
+    return input * lib.NUMBERS[input.dtype][180 / math.pi]
 
 
 def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:

@@ -55,8 +55,20 @@ def where(lib, condition, self, other):
     return lib.where(condition, self, other)
 
 
+class _NotGiven:
+    """Stands for an operand of ``where`` that is not given, which differs from None."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+NOT_GIVEN: Any = _NotGiven()
+
+
 @public("torch.where")
-def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
+def where_public(
+    condition: Tensor, input: Any = NOT_GIVEN, other: Any = NOT_GIVEN, *, out: Tensor | None = None
+) -> Any:
     """The element of ``input`` where ``condition`` holds, else the element of ``other``; all three broadcast.
 
     ``input`` and ``other`` are tensors or numbers. With ``condition`` alone it is ``condition.nonzero(as_tuple=True)``.
@@ -74,15 +86,15 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
                 type(other) in REAL_NUMBERS and type(input._payload) is np.ndarray and input._payload.dtype in FLOATING
             ):
                 return where(condition, input, wrap(np.array(other, input._payload.dtype)))
-    if not isinstance(condition, Tensor) or (input is None) is not (other is None):
-        given = (condition, input, other) if other is not None else (condition, input)
+    given = [value for value in (condition, input, other) if value is not NOT_GIVEN]
+    if not isinstance(condition, Tensor) or len(given) == 2 or input is None or other is None:
         raise TypeError(
             f"where() received an invalid combination of arguments - got ({', '.join(map(type_name, given))}), but "
             "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor "
             "out = None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, "
             "Number other)\n * (Tensor condition, Number self, Number other)\n"
         )
-    if input is None:
+    if input is NOT_GIVEN:
         return PUBLIC["torch"]["nonzero"](condition, as_tuple=True)
     if out is not None:
         rule = exactly("Expected out type to be {Result} but got {Out}")
@@ -306,6 +318,7 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
 
 
 @public("torch.clamp_min Tensor.clamp_min")
+@partial(in_usual_call, name="_clamp_min", values="min", unless='a.dtype.kind != "f"')
 @with_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Each element limited from below by ``min``, a number or a tensor that broadcasts.
@@ -322,6 +335,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 
 
 @public("torch.clamp_max Tensor.clamp_max")
+@partial(in_usual_call, name="_clamp_max", values="max", unless='a.dtype.kind != "f"')
 @with_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """Each element limited from above by ``max``, a number or a tensor that broadcasts.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import FEW, all_below, along, assign, rows_of, write_along
+from ..._arrays.along import FEW, all_below, along, assign, first_outside, rows_of, write_along
 from ..._base.modes import slow_always
 from ..._tape.tensor import Tensor
 from .index_primitive import is_plain, write_at
@@ -44,11 +44,9 @@ def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
 
 
 def bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
-    """An index that is out of range, or ``None``; also ``None`` inside a transform, where values are unknown."""
+    """The first index that is out of range, or ``None``; also ``None`` inside a transform, where values are unknown."""
     if is_plain(index) and index._payload.size:
         if least <= 0 and index._payload.dtype.itemsize == 8 and all_below(index._payload, n):
             return None
-        low, high = int(np.minimum.reduce(index._payload, None)), int(np.maximum.reduce(index._payload, None))
-        if low < least or high >= n:
-            return low if low < least else high
+        return first_outside(index._payload, least, n)
     return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._arrays.large import where
 from ..._arrays.layouts import rows
+from ..._arrays.library import cast
 from ..._arrays.memory import owner_of, unlocked
 from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
@@ -71,7 +72,8 @@ def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 def copy(lib, self, src, into):
     """``src`` in the shape and dtype of ``self``; ``into`` writes it into the memory of ``self``."""
     r = self if into else lib.empty(self.shape, self.dtype)
-    lib.copyto(r, lib.cast(src, self.dtype) if src.dtype.kind == "c" else src, casting="unsafe")
+    other = src.dtype.kind == "c" or self.dtype.char == "e"
+    lib.copyto(r, lib.cast(src, self.dtype) if other else src, casting="unsafe")
     return r
 
 
@@ -212,6 +214,8 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
         s = s.real
+    if a.dtype.char == "e" and s.dtype.char == "d":
+        s = cast(s, a.dtype)
     fy = None if a.dtype in INTEGRAL else src._node
     if unrecorded(self, fy):
         np.copyto(writable(self), s, casting="unsafe")

@@ -100,16 +100,15 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
-    elif (
-        ty is tuple
-        and key
-        and type(key[-1]) is not Tensor
-        and not slow_if_recording
-        and type(self._payload) is np.ndarray
-    ):
-        x = _by_position(self, self._payload, key)
-        if x is not None:
-            return x
+    elif ty is tuple and key and not slow_if_recording and type(self._payload) is np.ndarray:
+        if type(key[-1]) is Tensor:
+            found = by_tensors(self._payload.shape, key)
+            if found is not None:
+                return indexed(self, *found)
+        else:
+            x = _by_position(self, self._payload, key)
+            if x is not None:
+                return x
     try:
         a = self._payload
         x, _, dims, indices = read_key(
@@ -375,7 +374,8 @@ def normal_part(item: Any) -> Any:
         kind = dtype.kind
         if kind == "b" or (kind == "u" and dtype.itemsize == 1):
             if kind == "u":
-                warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+                if a.ndim:
+                    warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
                 item = cast(item, np.dtype(bool))
             if not a.ndim and isinstance(item._payload, (np.ndarray, np.generic)):
                 return bool(item._payload)
@@ -462,6 +462,8 @@ def known_masks(indices: list[Tensor]) -> list[Tensor]:
                 raise no_places()
             if isinstance(i._payload, Transformed):
                 values = i._payload.primal()
+                if getattr(values, "is_traced", False):
+                    values = np.asarray(values)  # torch.compile records no further
                 if isinstance(values, (np.ndarray, np.generic)) or values.is_foreign:
                     known.append(wrap(values))
                     continue

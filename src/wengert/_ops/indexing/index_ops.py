@@ -12,6 +12,7 @@ from ..._arrays import intp
 from ..._arrays.layouts import in_rows, relaid, strides_like
 from ..._arrays.library import COLONS, may_share_memory
 from ..._arrays.threads import LARGE
+from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
@@ -37,7 +38,7 @@ from .getitem import by_tensors, check_rank, indexed, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, is_plain, write_at
 from .scatter import dtype_name, scatter_reduce_public
 from .scatter_primitive import sample_places
-from .setitem import assign_at, dtype_error, put_into
+from .setitem import assign_at, of_its_dtype, put_into
 
 index_put_raw = ARRAYS.index_put
 
@@ -59,10 +60,14 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
                 "index_select": "index_select(): Expected dtype int32 or int64 for index",
             }.get(name, f"{name}(): Expected dtype int32/int64 for index but got: {given}")
         )
-    if index._payload.ndim > 1:
+    ndim = index._payload.ndim
+    if ndim > 1:
         if name == "index_fill_":
             raise RuntimeError("Index has to be a vector/scalar")
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
+        if name == "index_copy_":
+            raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {ndim})")
+        given = f"dim: {ndim} with type: {dtype_name(dtype)} and size: {list(index._payload.shape)}"
+        raise IndexError(f"{name}(): Index is supposed to be a vector, but got {given}")
     return normal_dim(dim, self._payload.ndim, name), vector(index), vector(self)
 
 
@@ -93,10 +98,19 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._payload.ndim and where._payload.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._payload.size} value(s)")
-    bad = bad_index(where, x._payload.shape[dim])
-    if bad is not None:
-        raise IndexError("index out of range in self")
+    _check_selected(where, tuple(x._payload.shape), dim)
     return _shaped_as(input, lay(indexed(x, (dim,), [where]), in_rows), "IndexSelectBackward0")
+
+
+def _check_selected(where: Tensor, shape: tuple[int, ...], dim: int) -> None:
+    bad = bad_index(where, shape[dim])
+    if bad is None:
+        return
+    if not shape[dim]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if math.prod(shape):
+        raise IndexError("index out of range in self")
+    raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={shape[dim]}")
 
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
@@ -109,34 +123,48 @@ def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, int
     dim, where, x = _line_index(name, self, dim, index)
     add = name == "index_add_"
     if logical_dtype(self) is not logical_dtype(source):
-        a, b = dtype_name(logical_dtype(self)), dtype_name(logical_dtype(source))
-        raise RuntimeError(
-            f"index_add_(): self ({a}) and source ({b}) must have the same scalar type"
-            if add
-            else f"index_copy_(): self and source expected to have the same dtype, but got (self) {a} and (source) {b}"
-        )
+        raise _other_dtype(name, logical_dtype(self), logical_dtype(source))
     shape = tuple(x._payload.shape)
     n = where._payload.size
     if add and not self._payload.ndim and source._payload.ndim:
         raise _wrong_source(self, tuple(source._payload.shape))
     if not source._payload.ndim and (not add or not self._payload.ndim):
         source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
-    (_check_added if add else _check_copied)(self, tuple(source._payload.shape), shape, dim, n)
+    if add:
+        _check_added(name, self, tuple(source._payload.shape), shape, dim, n)
+    else:
+        _check_copied(self, tuple(source._payload.shape), shape, dim, n)
     bad = bad_index(where, shape[dim])
     if bad is not None:
-        text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
-        raise RuntimeError(text) if add else IndexError(f"index_copy_(): {text}")
+        raise _outside(name, bad, shape, dim)
     made = put_at(x, source, (dim,), [where], add, into and x is self)
     return _shaped_as(self, made, "IndexAddBackward0" if add else "IndexCopyBackward0")
 
 
-def _check_added(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
+def _other_dtype(name: str, mine: Any, theirs: Any) -> RuntimeError:
+    a, b = dtype_name(mine), dtype_name(theirs)
+    if name == "index_copy_":
+        text = f"self and source expected to have the same dtype, but got (self) {a} and (source) {b}"
+    else:
+        text = f"self ({a}) and source ({b}) must have the same scalar type"
+    return RuntimeError(f"{name}(): {text}")
+
+
+def _outside(name: str, bad: int, shape: tuple[int, ...], dim: int) -> Exception:
+    text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
+    if name == "index_copy_":
+        return IndexError(f"index_copy_(): {text}")
+    if len(shape) > 1 and name == "index_add_":
+        return RuntimeError(text)
+    return noted(IndexError("index out of range in self"), f"Why: {text}.")
+
+
+def _check_added(name: str, self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
     rest = shape[:dim] + shape[dim + 1 :]
     if len(have) == len(shape) and have[:dim] + have[dim + 1 :] == rest:
         if have[dim] != n:
             raise RuntimeError(
-                f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: "
-                f"{dim}"
+                f"{name}(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: {dim}"
             )
         return
     raise _wrong_source(self, have)
@@ -177,6 +205,11 @@ def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     return d if s.shape == (have if have[d] == n else (*have[:d], n, *have[d + 1 :])) else -1
 
 
+def _times(alpha: Any, source: Tensor) -> Tensor:
+    """``alpha`` times the source, in the source's dtype."""
+    return source if alpha == 1 else source * wrap(number(alpha, logical_dtype(source)))
+
+
 def _apart(x: Tensor, source: Any) -> bool:
     """Whether a write into ``x`` does not change ``source``."""
     a, s = x._payload, getattr(source, "_payload", None)
@@ -206,8 +239,7 @@ def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha
         made = _put_plainly(self, d, index, source._payload, source._node, add, node)
         if made is not None:
             return made
-    source = source if alpha == 1 else source * alpha
-    return _line_put("index_add_" if add else "index_copy_", self, dim, index, source, False)
+    return _line_put("index_add_" if add else "index_copy_", self, dim, index, _times(alpha, source), False)
 
 
 def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
@@ -221,7 +253,7 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
     source = expect_tensor(name[:-1], "source", 4, source)
 
     def put(x: Tensor, s: Tensor) -> Tensor:
-        return _line_put(name, x, dim, index, s if alpha == 1 else s * alpha, _apart(x, s))
+        return _line_put(name, x, dim, index, _times(alpha, s), _apart(x, s))
 
     return apply_inplace(put, self, (source,))
 
@@ -277,6 +309,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         if made is not None:
             return made
     dim, where, x = _line_index("index_fill_", input, dim, index)
+    given = logical_dtype(value).kind if isinstance(value, Tensor) else "c" if isinstance(value, complex) else ""
+    if given == "c" != logical_dtype(input).kind:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if isinstance(value, Tensor):
         if value._payload.ndim:
             raise RuntimeError(
@@ -330,7 +365,10 @@ def index_reduce(
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    dim, where, x = _line_index("index_reduce", input, dim, index)
+    dim, where, x = _line_index("index_reduce_", input, dim, index)
+    have, theirs = logical_dtype(input), logical_dtype(expect_tensor("index_reduce", "source", 4, source))
+    if have is not theirs:
+        raise _other_dtype("index_reduce_", have, theirs)
     if input._payload.ndim < 2:
         require(input, "fhiu", "index_func_" if include_self else "index_reduce_func_exclude_input_init")
     elif reduce == "mean":
@@ -340,6 +378,11 @@ def index_reduce(
     for t in (input, source):
         no_complex_grad("index_reduce", t)
     shape = tuple(source._payload.shape) or (1,)
+    into = tuple(x._payload.shape)
+    _check_added("index_reduce_", input, shape, into, dim, where._payload.size)
+    bad = bad_index(where, into[dim])
+    if bad is not None:
+        raise _outside("index_reduce_", bad, into, dim)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
     made = scatter_reduce_public(x, dim, lines, vector(source), reduce, include_self=include_self)
     return _shaped_as(input, made, "IndexReduceBackward0")
@@ -352,7 +395,7 @@ public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
     """The dims and index tensors of ``index_put``, whose ``indices`` have ``None`` for a whole dimension."""
     if isinstance(indices, Tensor):
-        raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
+        raise TypeError("index_put_(): argument 'indices' (position 2) must be tuple of Tensors, not Tensor")
     dims, found = [], []
     dim = 0
     for item in indices:
@@ -413,13 +456,11 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     if done is not None:
         return done
     dims, found = _places_of(input, indices)
-    _same_dtype(input, values)
-    return put_at(input, values, dims, found, bool(accumulate), False)
+    return put_at(input, _values_of(input, values, found, accumulate), dims, found, bool(accumulate), False)
 
 
-def _same_dtype(x: Tensor, values: Tensor) -> None:
-    if logical_dtype(expect_tensor("index_put", "values", 3, values)) is not logical_dtype(x):
-        raise dtype_error(x, values)
+def _values_of(x: Tensor, values: Any, indices: list[Tensor], accumulate: Any) -> Tensor:
+    return of_its_dtype(x, expect_tensor("index_put", "values", 3, values), [x] if accumulate else indices)
 
 
 @public("Tensor.index_put_ torch.index_put_")
@@ -433,8 +474,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if plain and assign_at(self, tuple(indices), values):
         return self
     dims, found = _places_of(self, indices)
-    _same_dtype(self, values)
-    return put_into(self, values, dims, found, bool(accumulate))
+    return put_into(self, _values_of(self, values, found, accumulate), dims, found, bool(accumulate))
 
 
 def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -476,7 +516,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     try:
         return take_flat(input, index)
     except IndexError:
-        raise _out_of_range(index, a.size) from None
+        raise _out_of_range("take(): tried to take from an empty tensor", index, a.size) from None
 
 
 def _long(index: Any, name: str) -> None:
@@ -485,10 +525,10 @@ def _long(index: Any, name: str) -> None:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {dtype_name(dtype)}")
 
 
-def _out_of_range(index: Tensor, n: int) -> IndexError:
+def _out_of_range(of_none: str, index: Tensor, n: int) -> IndexError:
     i = index._payload
     if n == 0:
-        return IndexError("take(): tried to take from an empty tensor")
+        return IndexError(of_none)
     bad = next(int(k) for k in i.reshape(-1) if not -n <= k < n)
     return IndexError(f"out of range: tried to access index {bad} on a tensor of {n} elements.")
 
@@ -518,7 +558,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     try:
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
-        raise _out_of_range(index, a.size) from None
+        raise _out_of_range("put_(): Tried to put elements into an empty tensor", index, a.size) from None
     r = without_view(reshape_public(made, tuple(a.shape)), "PutBackward0")
     return lay(r, lambda b: relaid(b, strides_like(a))) if isinstance(a, np.ndarray) else r
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.accumulate import add_rows, sum_rows
+from ..._arrays.along import first_outside
 from ..._arrays.compiled import kernels
 from ..._arrays.index_shapes import adjacent, result_shape, without_masks
 from ..._arrays.layouts import relaid, relaid_copy, strides_like
@@ -85,9 +86,8 @@ def _not_negative(i: Any, n: int, dim: int) -> Any:
         i = i.astype(np.int64)
     if not i.size or np.maximum.reduce(i.view(np.uint64), None) < n:
         return i  # as unsigned integers, negative ones are large
-    low, high = int(i.min()), int(i.max())
-    if low < -n or high >= n:
-        bad = high if high >= n else low
+    bad = first_outside(i, -n, n)
+    if bad is not None:
         raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {n}")
     return np.where(i < 0, i + n, i)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
             [ 2],
             [-1]])
     """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     if on_meta(input):
         return wrap(Meta((size, input._payload.ndim), np.dtype(np.int64)))
     each = for_each_example(lambda one: nonzero_static(one, size=size, fill_value=fill_value), input)
@@ -168,6 +171,22 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found
     return wrap(rows)
+
+
+def _refuse_classes(num_classes: int, a: Any) -> int:
+    """Raise PyTorch's error for numbers that are no classes; how many classes there are."""
+    if not a.size:
+        return num_classes
+    if a.item(a.argmin()) < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    largest = int(a.item(a.argmax()))
+    if num_classes == -1:
+        return largest + 1
+    if num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    if largest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return num_classes
 
 
 @public("nn.functional.one_hot")
@@ -187,20 +206,14 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             if on_meta(tensor):
                 raise no_item()
             num_classes = int(known_values(tensor, "one_hot without num_classes").max()) + 1
+        if getattr(a, "is_traced", False):  # in a compiled function; vmap's are not looked at, as in PyTorch
+            a.tracer.check(partial(_refuse_classes, num_classes), a)
         return (tensor.unsqueeze(-1) == placed_beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(np.zeros((*a.shape, num_classes), np.int64))
-    if a.item(a.argmin()) < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    largest = a.item(a.argmax())
-    if num_classes == -1:
-        num_classes = largest + 1
-    elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
-    elif largest >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+    num_classes = _refuse_classes(num_classes, a)
     r = np.zeros((*a.shape, num_classes), np.int64)
     r.reshape(-1)[np.arange(0, r.size, num_classes) + a.reshape(-1)] = 1
     return wrap(r)

@@ -53,7 +53,7 @@ def known_values(x: Tensor, name: str) -> Any:
         if isinstance(x._payload.primal(), (np.ndarray, np.generic)):
             return x._payload.primal()  # forward mode
     if getattr(x._payload, "is_sparse", False):
-        from ..._payloads.sparse import refused
+        from ..._payloads.sparse_errors import refused
 
         raise refused(x._payload, name)
     if not is_plain(x):

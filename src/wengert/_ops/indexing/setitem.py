@@ -17,7 +17,7 @@ from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
-from ..._tape.promotion import logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
@@ -69,12 +69,21 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
             copy_into(x, _sliced(value, x._payload.shape))
         return
-    if logical_dtype(value) is not logical_dtype(x):
-        raise dtype_error(x, value)
-    put_into(x, _sliced(value, ()), dims, indices, False)
+    put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
 
 
-def dtype_error(x: Tensor, value: Tensor) -> Exception:
+def of_its_dtype(x: Tensor, value: Tensor, indices: list[Tensor]) -> Tensor:
+    """The value to write, of x's dtype: an element is converted where one mask is filled, all else must have it."""
+    dtype = logical_dtype(x)
+    given = logical_dtype(value)
+    if given is dtype:
+        return value
+    if value._payload.size == 1 == len(indices) and logical_dtype(indices[0]).kind == "b":
+        return cast(value, dtype) if given.kind != "c" else wrap(number(value.item(), dtype))
+    raise _dtype_error(x, value)
+
+
+def _dtype_error(x: Tensor, value: Tensor) -> Exception:
     names = [BY_NUMPY[logical_dtype(t)].scalar_name for t in (x, value)]
     return RuntimeError(
         f"Index put requires the source and destination dtypes match, got {names[0]} for the destination and "

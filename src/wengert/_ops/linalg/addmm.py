@@ -109,6 +109,7 @@ _FACTS: dict[str, Any] = {
     batch=_batched((0, 1), (1, 2), (0, 2)),
     samples=[((2, 3), (3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,), (2, 1), ())],
     **_FACTS,
+    in_float32="result",
 )
 def affine_mm(mat1, mat2, input, beta, alpha):
     """``beta * input + alpha * mat1 @ mat2``."""
@@ -169,6 +170,7 @@ def _refuse_bmm(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
     batch=_batched((0, 1, 2), (0, 2, 3), (0, 1, 3)),
     samples=[((2, 2, 3), (2, 3, 4), c, p) for p in _SCALES for c in ((2, 2, 4), (2, 4), (2, 1, 1))],
     **_FACTS,
+    in_float32="result",
 )
 def affine_bmm(lib, batch1, batch2, input, beta, alpha):
     """``beta * input + alpha *`` the products of the matrices of two batches."""

@@ -17,7 +17,7 @@ from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensors
-from ..._tape.promotion import logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
 from ..shape.views import reshape_public
@@ -321,7 +321,7 @@ def einsum(*args: Any) -> Tensor:
         y, b = _summed(y, b, keep | set(a), sizes)
         made = tuple(dict.fromkeys(label for label in (*(out if not rest else ()), *a, *b) if label in keep))
         made = tuple(label for label in made if label in a or label in b)
-        if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
+        if logical_dtype(x).kind == logical_dtype(y).kind == "b" and {*a} & {*b} - {*made}:  # else nothing is added up
             raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
         work = [(TENSORS.contract(x, y, a, b, made), made), *rest]
     t, side = work[0]
@@ -398,13 +398,15 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
                 f"in dim {db}"
             )
     if summed_a:
-        a, b = TENSORS.sum_dim(a, tuple(summed_a), False), TENSORS.sum_dim(b, tuple(summed_b), False)
+        dtype = logical_dtype(a)  # sums of integers are int64
+        a = cast(TENSORS.sum_dim(a, tuple(summed_a), False), dtype)
+        b = cast(TENSORS.sum_dim(b, tuple(summed_b), False), dtype)
         of_a = [x for i, x in enumerate(of_a) if i not in summed_a]
         of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
     out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
     kept = [n for t, side in ((a, of_a), (b, of_b)) for n, x in zip(t._payload.shape, side, strict=True) if x in out]
-    if a._payload.size and b._payload.size and math.prod(kept) > 1:  # else the sum of a product
-        require(a, "fhciu", "addmm_impl_cpu_")
+    if a._payload.size and b._payload.size:
+        require(a, "fhciu", "addmm_impl_cpu_" if math.prod(kept) > 1 else "dot")
     return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
 
 

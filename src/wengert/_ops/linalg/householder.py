@@ -15,6 +15,7 @@ from ..._kinds.out import exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
 from ..._payloads.batching import for_each_example
+from ..._payloads.transforms import refuse_tangents
 from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
@@ -155,6 +156,7 @@ def geqrf(input: Tensor) -> Any:
     """
     matrix_shape("torch.geqrf", input, "input")
     require(input, "fc", "geqrf_cpu")
+    refuse_tangents("geqrf", input)
     if (each := for_each_example(geqrf, input)) is not None:
         return each
     a = np.asarray(input.detach()._payload)

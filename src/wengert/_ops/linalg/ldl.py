@@ -17,7 +17,7 @@ from ..._payloads.transforms import Transformed
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..elementwise._common import not_derived
+from ..elementwise._common import not_derived, refuse_forward
 from .matmul import dtype_name
 from .public import floats, square_size
 
@@ -33,6 +33,7 @@ def _symmetric(rng: Any, n: int = 3) -> Any:
 @general(
     layout=columns,
     grad={"A": not_derived("linalg_ldl_factor_ex")},
+    jvp=refuse_forward("aten::linalg_ldl_factor_ex"),
     outputs=3,
     differentiable=(True, False, False),
     node="NotImplemented",

@@ -268,7 +268,10 @@ def matmul_nd(lib, self, other):
         return lib.matrix_product(self.reshape(math.prod(shape), self.shape[-1]), other).reshape(
             shape + other.shape[1:]
         )
-    return lib.matmul(self, other)
+    r = lib.matmul(self, other)
+    if r.ndim > 3 and type(r) is np.ndarray and not r.flags.c_contiguous:  # NumPy keeps the order of several batch dims
+        return r.copy()
+    return r
 
 
 @bilinear(

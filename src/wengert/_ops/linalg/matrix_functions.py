@@ -12,6 +12,7 @@ from ..._arrays.layouts import always_rows, in_rows
 from ..._arrays.library import lib
 from ..._base.constants import type_name
 from ..._base.dtypes import FLOAT16, FLOATING, float32
+from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.fronts import in_usual_call
@@ -346,6 +347,11 @@ def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     tensor([0, 0, 1])
     """
     if dim is None:
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\n"
+            "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+            "The default value of dim will change to agree with that of linalg.cross in a future release."
+        )
         found = [d for d, n in enumerate(input._payload.shape) if n == 3]
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
@@ -467,7 +473,11 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     n = x._payload.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
-    if logical_dtype(x).kind in "iu":
+    return _powers(x, n)
+
+
+def _powers(x: Tensor, n: int) -> Tensor:
+    if logical_dtype(x).kind in "biu":
         x = cast(x, np.dtype(np.int64))
     wide = TENSORS.expand(TENSORS.reshape(x, (*x._payload.shape, 1)), (*x._payload.shape, n - 1))
     powers = wide.cumprod(-1)
@@ -491,7 +501,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
         raise RuntimeError("N must be non-negative.")
     if n < 2:
         return placed_beside(x, np.ones((x._payload.shape[0], n), logical_dtype(x)))
-    r = vander(x, N=n)
+    r = _powers(x, n)
     return r if increasing else r.flip(-1)
 
 

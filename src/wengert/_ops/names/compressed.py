@@ -20,11 +20,11 @@ from ..._base.registry import WITH_COMPRESSED, public, publish
 from ..._payloads.compressed import COMPRESSED, Compressed, in_layout, masked, product, sampled, to_coo, unequal
 from ..._payloads.compressed_errors import layout_name, no_blocks
 from ..._payloads.compressed_indices import check, coordinates
-from ..._payloads.sparse import missing
+from ..._payloads.sparse_errors import missing
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from .sparse import CHECKED, is_compressed, recorded_by
+from .sparse import CHECKED, is_compressed, recorded_by, refuse_transforms
 
 _CONSTRUCTED = "SparseCompressedTensorBackward0"
 
@@ -257,6 +257,7 @@ def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_di
         return t
     if layout in (sparse_csr, sparse_csc):
         if old is strided:
+            refuse_transforms(f"_to_{layout}".replace("torch.", ""), t)
             a = np.asarray(a)
             if a.ndim < 2 + (dense_dim or 0):
                 raise noted(

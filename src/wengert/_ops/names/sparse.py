@@ -22,6 +22,7 @@ from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
 from ..._kinds.slow_path import no_complex_grad
+from ..._payloads.sparse_errors import missing, no_divisor
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
@@ -136,11 +137,7 @@ def sparse_coo_tensor(
             values = values.to(dtype)
         if requires_grad:
             values = values.detach()
-        where = (
-            np.array(places._payload, np.int64, ndmin=2)
-            if places._payload.ndim
-            else np.array(places._payload, np.int64)
-        )
+        where = np.array(places._payload, np.int64)
         shape = _checked(where, values._payload, size)
         t = stored_at(where, values, shape, bool(is_coalesced), "SparseCooTensorWithDimsAndTensorsBackward0")
     if requires_grad:
@@ -165,7 +162,8 @@ def _checked(indices: Any, values: Any, size: Any) -> tuple[int, ...]:
     size = tuple(int(s) for s in size)
     if len(size) != n + values.ndim - 1:
         raise RuntimeError(
-            f"number of dimensions must be sparse_dim ({n}) + dense_dim ({values.ndim - 1}), but got {len(size)}"
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim = {n}, "
+            f"dense_dim = {values.ndim - 1}"
         )
     for d in range(n if nnz else 0):
         if indices[d].max() >= size[d]:
@@ -233,18 +231,39 @@ def to_sparse(
             )
         return compressed.converted(self, layout or sparse_coo, dense_dim=dense_dim)
     if is_sparse(self):
+        if sparse_dim not in (None, len(self._payload.indices)):
+            raise RuntimeError(
+                "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not "
+                "supported"
+            )
         return self
     no_complex_grad("_to_sparse", self)
+    refuse_transforms("_to_sparse", self)
     a = np.asarray(self._payload)
     n = a.ndim if sparse_dim is None else sparse_dim
     if not 0 <= n <= a.ndim:
-        raise RuntimeError(f"sparse_dim argument must be in >0 when tensor has {a.ndim} dims, but got {n}")
+        raise RuntimeError(f"dense_to_sparse: sparse_dim argument must be in [0,{a.ndim}] range, but {n} is given")
+    if not n and a.ndim:
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     held = a != 0
     if n < a.ndim:
         held = held.any(tuple(range(n, a.ndim)))
-    indices = np.array(held.nonzero(), np.int64).reshape(n, -1)
-    payload = Sparse(indices, np.ascontiguousarray(a[tuple(indices)]), a.shape, True)
+    places = np.atleast_1d(held).nonzero()  # of a number: whether it is there
+    indices = np.array(places[:n], np.int64).reshape(n, places[0].size)
+    payload = Sparse(indices, np.ascontiguousarray(a[tuple(indices)] if n else a[held]), a.shape, True)
     return recorded_by(f"ToSparseBackward{int(sparse_dim is None)}", payload, (self,), to_dense)
+
+
+def refuse_transforms(name: str, t: Tensor) -> None:
+    """Raise PyTorch's error for a tensor of a transform, whose values no sparse tensor holds."""
+    from ..._payloads.transforms import of_transform, refuse_tangents
+
+    if of_transform(t._payload):
+        refuse_tangents(name, t)
+        raise noted(
+            NotImplementedError("Could not run 'aten::view' with arguments from the 'SparseCPU' backend."),
+            "Why: sparse tensors hold arrays, not values of torch.func's transforms.",
+        )
 
 
 @public("Tensor.sparse_mask")
@@ -262,7 +281,10 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     if is_sparse(self):
         self = to_dense(self)
     if tuple(self.shape) != x.shape:
-        raise RuntimeError("sparse_mask(): operands have incompatible sizes")
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(self.shape)} but mask has size "
+            f"{list(x.shape)}"
+        )
     return recorded_by("SparseMaskBackward0", masked(np.asarray(self._payload), x), (self,), to_dense)
 
 
@@ -417,7 +439,7 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
 
 def _quotient(x: Tensor, y: Tensor) -> Tensor:
     if not is_sparse(x) or y._payload.ndim:
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+        raise no_divisor(y._payload)
     return x * y.reciprocal()
 
 
@@ -447,6 +469,39 @@ def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
     return recorded_by(label, scipy_product(a, b), (x, y), formula)
 
 
+def _added_product(x: Tensor, y: Tensor, c: Tensor, beta: Any, alpha: Any) -> Tensor:
+    """``beta * c + alpha * x @ y`` for a sparse matrix x and dense y and c."""
+    from ..._payloads.sparse import scipy_product
+
+    if is_sparse(c):
+        raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout Sparse")
+    if not is_sparse(x) or is_sparse(y):
+        raise missing("addmm")
+    product = scipy_product(x._payload, y._payload)
+    dtype = product.dtype.type
+    made = (c._payload if beta == 1 else c._payload * dtype(beta)) + (product if alpha == 1 else product * dtype(alpha))
+
+    def formula(g: Tensor) -> tuple[Tensor, ...]:
+        scaled = g if alpha == 1 else g * alpha
+        return scaled @ y.mH, to_dense(x).mH @ scaled, (g if beta == 1 else g * beta).sum_to_size(c.shape)
+
+    return recorded_by("AddmmBackward0", made, (x, y, c), formula)
+
+
+def _batch_product(x: Tensor, y: Tensor) -> Tensor:
+    """The products of a batch of sparse matrices with a batch of dense ones: one product of a block matrix."""
+    from ..._payloads.sparse import Sparse, scipy_product
+
+    if is_sparse(y):
+        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense")
+    a, b = x._payload, y._payload
+    batch, rows, inner = a.shape
+    places = np.stack([a.indices[0] * rows + a.indices[1], a.indices[0] * inner + a.indices[2]])
+    blocks = Sparse(places, a.values, (batch * rows, batch * inner))
+    made = scipy_product(blocks, np.asarray(b).reshape(batch * inner, -1)).reshape(batch, rows, b.shape[2])
+    return recorded_by("BmmBackward0", made, (x, y), lambda g: (g @ y.mH, to_dense(x).mH @ g))
+
+
 def _in_layout(d: Tensor | None, like: Tensor) -> Tensor | None:
     """Convert a gradient to the layout of its tensor."""
     return sparse_mask(d, _one(like.detach())) if d is not None and is_sparse(like) else d
@@ -472,6 +527,8 @@ WITH_SPARSE.update(
         "mat_vec": lambda x, y: matrix_product(x, y, "MvBackward0"),
         "vec_mat": lambda x, y: matrix_product(y.t(), x),
         "linear": _layer,
+        "affine_mm": _added_product,
+        "bmm": _batch_product,
     }
 )
 

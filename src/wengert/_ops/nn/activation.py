@@ -62,6 +62,7 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
     grad=_elu_grad,
     node="EluBackward0",
     samples=[((3, 4), (1.0, 1.0, 1.0)), ((2,), (0.5, 2.0, 3.0))],
+    in_float32="both",
 )
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
@@ -103,6 +104,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     grad=lambda xp, g, self, alpha: _elu_grad(xp, g, self, alpha, 1, 1.0 / alpha),
     node="CeluBackward0",
     samples=[((3, 4), (1.0,)), ((2,), (0.5,))],
+    in_float32="both",
 )
 def _celu(lib, self, alpha):
     """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
@@ -133,6 +135,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     grad=sigmoid_cotangent,
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
     dtypes="fcib",
+    in_float32="result",
 )
 def sigmoid(lib, input):
     """``1 / (1 + exp(-x))``.
@@ -167,6 +170,7 @@ def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
     grad=_logsigmoid_grad,
     node="LogSigmoidBackward0",
     samples=[((3, 4), ()), ((), ())],
+    in_float32="both",
 )
 def _log_sigmoid(lib, self):
     """The logarithm of ``sigmoid``, without overflow."""
@@ -202,6 +206,7 @@ def _silu_and_slope(lib: Any, self: Any) -> tuple[Any, Any]:
     node="SiluBackward0",
     dtypes="fc",
     samples=[((3, 4), ()), ((), ())],
+    in_float32="both",
 )
 def _silu(lib, self):
     """``x * sigmoid(x)``."""
@@ -237,6 +242,7 @@ def _mish_grad(xp: Any, g: Any, self: Any) -> Any:
     grad=_mish_grad,
     node="MishBackward0",
     samples=[((3, 4), ()), ((), ())],
+    in_float32="both",
 )
 def _mish(lib, self):
     """``x * tanh(softplus(x))``."""
@@ -274,6 +280,7 @@ def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) ->
     grad=_softplus_grad,
     node="SoftplusBackward0",
     samples=[((3, 4), (1.0, 20.0)), ((2,), (2.0, 1.0))],
+    in_float32="both",
 )
 def _softplus(lib, self, beta, threshold):
     """``log(1 + exp(beta * x)) / beta``, and x above the threshold."""
@@ -336,6 +343,7 @@ def _gelu_and_slope(lib: Any, self: Any, approximate: str) -> tuple[Any, Any]:
     slope=_gelu_and_slope,
     node="GeluBackward0",
     samples=[((3, 4), ("none",)), ((3,), ("tanh",))],
+    in_float32="both",
 )
 def _gelu(lib, self, approximate):
     """x times the probability that a standard normal variable is below x."""
@@ -371,6 +379,7 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
     node="GluBackward0",
     dtypes="f",
     samples=[((4, 3), (0,)), ((2, 6), (1,))],
+    in_float32="both",
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""
@@ -387,10 +396,11 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
     tensor([2.])
     """
-    if input.ndim == 0:
+    shape = input._payload.shape
+    if not shape:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     floats_only(input, "glu")
-    dim = normal_dim(dim, input.ndim)
-    if input.shape[dim] % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+    dim = normal_dim(dim, len(shape))
+    if shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {shape[dim]}")
     return _glu(input, dim)

@@ -96,6 +96,7 @@ def _as_the_query(fn: Any) -> Any:
     batch=_attention_batch,
     dtypes="f",
     samples=_samples,
+    in_float32="both",
 )
 def attention(lib, query, key, value, mask, causal, scale, tape):
     """``softmax(scale * query @ key.mT + mask) @ value``.

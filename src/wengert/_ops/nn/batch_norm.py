@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.batch_norm import View
-from ..._arrays.layouts import channels_last
+from ..._arrays.layouts import as_channels_of, channels_last
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
@@ -19,6 +19,7 @@ from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import out_of_range
 from ..._kinds.general import general
 from ..._kinds.slow_path import require
+from ..._payloads.transforms import Batched
 from ..._tape.tensor import Tensor, wrap
 from .loss import refuse_weight_grad
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
@@ -39,7 +40,8 @@ def _channel_grads(
     stats: Any,
 ) -> tuple[Any, Any, Any]:
     if stats and xp is ARRAYS:
-        return xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
+        gx, *others = xp.lib.channel_cotangents(g, input, weight, bias_shape, needs, view, stats)
+        return as_channels_of(gx, input), *others
     return _norm_grads(xp, g, input, weight, bias_shape, needs, view, dims, eps, along, None)
 
 
@@ -69,8 +71,11 @@ def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> An
 
 
 @general(
+    layout=channels_last,
     grad={
-        "input": lambda xp, g, running_var, weight, eps, along: g * _by_statistics(xp, running_var, weight, eps, along),
+        "input": lambda xp, g, input_like, running_var, weight, eps, along: as_channels_of(
+            g * _by_statistics(xp, running_var, weight, eps, along), input_like
+        ),
         "weight": lambda xp, g, input, running_mean, running_var, weight_shape, eps, along: xp.reshape(
             xp.sum_to(
                 g * (input - xp.reshape(running_mean, along)) * _by_statistics(xp, running_var, None, eps, along), along
@@ -173,6 +178,20 @@ def _check(
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
 
 
+_SHARED_STATISTICS = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+    "were not batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be "
+    "False.If you are using a prebuilt module and do not need eval mode, please see the functorch website for "
+    "resources on how to patch your module to work with vmap"
+)
+
+
+def _refuse_shared(input: Any, mean: Any) -> None:
+    """Refuse to write statistics that the examples of a ``vmap`` share."""
+    if isinstance(input._payload, Batched) and not isinstance(mean._payload, Batched):
+        raise RuntimeError(_SHARED_STATISTICS)
+
+
 def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: float) -> None:
     """Move the running statistics towards the batch's."""
     n, c, m = view
@@ -187,6 +206,7 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
             return
         batch_mean, batch_var = (wrap(s.astype(mean._payload.dtype, copy=False)) for s in stats[::2])
     else:  # the values of a transform
+        _refuse_shared(input, mean)
         x = TENSORS.reshape(input.detach(), view)
         batch_mean = TENSORS.mean_dim(x, (0, 2), False)
         deviation = x - TENSORS.reshape(batch_mean, (c, 1))
@@ -240,6 +260,7 @@ def instance_norm(
     shape = tuple(input._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    input = input.contiguous()  # as in PyTorch, whatever the layout
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
@@ -250,6 +271,7 @@ def instance_norm(
     m = math.prod(shape[2:])
     result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     if running_mean is not None and running_var is not None:
+        _refuse_shared(input, running_mean)
         with no_grad():
             x = TENSORS.reshape(input.detach(), (n, c, m))
             mean = TENSORS.mean_dim(x, (2,), True)

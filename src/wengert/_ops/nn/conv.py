@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.conv import columns, products
-from ..._arrays.layouts import convolved, convolved_2d
+from ..._arrays.layouts import as_channels_of, convolved
 from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
@@ -206,11 +206,11 @@ def _out(x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
 
 @affine(
     layout=convolved,
-    first=lambda xp, g, input, weight, stride, padding, dilation, groups: xp.conv_input(
-        g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups
+    first=lambda xp, g, input, weight, stride, padding, dilation, groups: as_channels_of(
+        xp.conv_input(g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
-    second=lambda xp, g, input, weight, stride, padding, dilation, groups: xp.conv_weight(
-        input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups
+    second=lambda xp, g, input, weight, stride, padding, dilation, groups: as_channels_of(
+        xp.conv_weight(input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
     spread=_bias_spread,
@@ -263,12 +263,12 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 
 
 @affine(
-    layout=convolved_2d,
-    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _places(
-        xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input
+    layout=convolved,
+    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_channels_of(
+        _places(xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input), input, weight
     ),
-    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: xp.conv_weight(
-        g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups
+    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_channels_of(
+        xp.conv_weight(g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
     spread=_bias_spread,

@@ -250,6 +250,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
+    expect_tensor("empty_like", "input", 1, logits)  # which PyTorch calls
     exponentials = drawn(_samplers.exponential, default_generator, tuple(logits.shape), logical_dtype(logits))
     soft = ((logits - placed_beside(logits, exponentials).log()) / tau).softmax(dim)
     if not hard:

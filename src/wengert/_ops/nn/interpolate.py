@@ -24,7 +24,7 @@ from ..._arrays.interpolation import (
     taps,
     taps_matrix,
 )
-from ..._arrays.layouts import channels_last
+from ..._arrays.layouts import always_rows, channels_last
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
@@ -99,7 +99,19 @@ def plain_upsample(lib, self, size, mode, align_corners, scales):
     return x.astype(self.dtype, copy=False)
 
 
+def _as_cotangent(fn: Any) -> Any:
+    """The rule of layout: some of PyTorch's kernels write rows only."""
+    kept, new = channels_last(fn), always_rows(fn)
+
+    def run(g: Any, size: Any, mode: str, *p: Any) -> Any:
+        in_order = _kind(mode).endswith("linear") or (len(size) == 2 and mode.startswith("nearest"))
+        return (kept if in_order else new)(g, size, mode, *p)
+
+    return run
+
+
 @linear(
+    layout=_as_cotangent,
     transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample(
         g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
+from ..random._common import check_elements
 from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
@@ -95,17 +97,23 @@ def binary_cross_entropy(
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     require(input, "fh", "binary_cross_entropy")
     for name, t in (("input", input), ("target", target)):
-        if not in_unit_interval(t._payload):
-            raise noted(
-                RuntimeError(f"all elements of {name} should be between 0 and 1"),
-                "Why: this loss takes probabilities.",
-                "What to do: binary_cross_entropy_with_logits takes the scores of a layer as they are; or "
-                "input.sigmoid().",
-                code="W023",
-            )
+        if type(t._payload) is np.ndarray:
+            _refuse_outside(name, t._payload)
+        else:
+            check_elements(partial(_refuse_outside, name), t._payload)
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = TENSORS.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)
+
+
+def _refuse_outside(name: str, a: Any) -> None:
+    if not in_unit_interval(a):
+        raise noted(
+            RuntimeError(f"all elements of {name} should be between 0 and 1"),
+            "Why: this loss takes probabilities.",
+            "What to do: binary_cross_entropy_with_logits takes the scores of a layer as they are; or input.sigmoid().",
+            code="W023",
+        )
 
 
 def _logit_slope(xp: Any, x: Any, t: Any, pos_weight: Any) -> Any:

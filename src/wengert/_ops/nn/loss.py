@@ -18,7 +18,7 @@ from ..._base.errors import warn
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.slow_path import no_complex_grad, require
-from ..._tape.error_text import common_shape, expect_tensors
+from ..._tape.error_text import common_shape, expect_tensors, of_python
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 
@@ -47,12 +47,15 @@ def reduction_code(reduction: str, size_average: bool | None = None, reduce: boo
 
 
 def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
-    """A slope at the difference of input and target, times the cotangent; in blocks for large arrays."""
+    """A slope at the difference of input and target, times the cotangent; in blocks for large arrays, and in rows."""
 
     def product(self: Any, target: Any, g: Any) -> Any:
         return slope(xp, self - target, *p) * g
 
-    return large(product, self, target, g) if xp is ARRAYS else product(self, target, g)
+    if xp is not ARRAYS:
+        return product(self, target, g)
+    r = large(product, self, target, g)
+    return r if r.ndim < 2 or r.flags.c_contiguous else r.copy()
 
 
 def shared(g: Any, reduction: int, shape: Any) -> Any:
@@ -91,11 +94,16 @@ def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     return U.mean_dim(each, dims, False) if p[i] == MEAN else U.sum_dim(each, dims, False)
 
 
+IN_PYTHON = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")  # PyTorch's are: they ask the target's size first
+
+
 def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple[Any, Any]:
     """Two operands in one shape and dtype; different shapes broadcast with PyTorch's warning."""
     try:
         a, b = input._payload, target._payload
     except AttributeError:
+        if name in IN_PYTHON:
+            raise of_python(lambda: target.size() == input.size()) from None
         return expect_tensors(name, input=input, target=target)
     if a.shape != b.shape:
         warn(
@@ -229,7 +237,10 @@ def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: 
 
     def losses(self: Any, target: Any) -> Any:
         d = lib.abs(self - target)
-        return lib.where(d < bend, d * d * (0.5 * steep / bend), (d - 0.5 * bend) * steep)
+        number = lib.NUMBERS[d.dtype]
+        line = d - number[0.5 * bend]
+        parabola = d * d * number[0.5 * steep / bend]
+        return lib.where(d < number[bend], parabola, line if steep == 1 else line * number[steep])
 
     return reduced_losses(lib, losses, reduction, self, target)
 
@@ -370,6 +381,7 @@ def hinge_embedding_loss(
     tensor(1.3750)
     """
     code = reduction_code(reduction, size_average, reduce)
+    expect_tensors("hinge_embedding_loss", input=input, target=target)
     zero = TENSORS.zeros_like(input)
     apart = TENSORS.where(target != 1, (margin - input).clamp_min(0), zero)
     near = TENSORS.where(target != -1, input, zero)

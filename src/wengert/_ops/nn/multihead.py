@@ -45,7 +45,7 @@ def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: A
     return rank == 3
 
 
-def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
+def added_mask(mask: Any, name: str, query: Any, other: Any = None, other_name: str = "attn_mask") -> Any:
     """The mask to add for a given mask; a bool mask is true where attention is not allowed."""
     if mask is None:
         return None
@@ -53,7 +53,7 @@ def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
     if kind not in "bfV":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and logical_dtype(mask) is not logical_dtype(other):
-        warn(f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.")
+        warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
     return additive_mask(~mask, query) if kind == "b" else mask
 
 
@@ -137,7 +137,7 @@ def multi_head_attention_forward(
             key_padding_mask = TENSORS.unsqueeze_dim(key_padding_mask, 0)
     length, n, embedding = query._payload.shape
     sources = key._payload.shape[0]
-    padding = _additive(key_padding_mask, "key_padding_mask", query, attn_mask)
+    padding = added_mask(key_padding_mask, "key_padding_mask", query, attn_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -146,7 +146,7 @@ def multi_head_attention_forward(
     if is_causal and padding is None and not need_weights:
         mask = None
     else:
-        mask = _additive(attn_mask, "attn_mask", query)
+        mask = added_mask(attn_mask, "attn_mask", query)
         is_causal = is_causal and padding is None and mask is None
     if embedding != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {embedding}")
@@ -181,6 +181,11 @@ def multi_head_attention_forward(
         mask, padding = _longer(mask), _longer(padding)
     sources = k._payload.shape[1]
     if padding is not None:
+        for d, size_of in enumerate((n, sources)):
+            if padding._payload.shape[d] != size_of:
+                raise AssertionError(
+                    f"Expected key_padded_mask.shape[{d}] to be {size_of}, but got {padding._payload.shape[d]}"
+                )
         wide = TENSORS.expand(TENSORS.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
         wide = TENSORS.reshape(wide, (rows, 1, sources))
         mask = wide if mask is None else mask + wide

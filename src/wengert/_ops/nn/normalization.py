@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import norms_small
+from ..._arrays.layouts import as_channels_of, is_channels_last
 from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
 from ..._base.errors import noted
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
-from ..._kinds.laid_out import with_channels_of
+from ..._kinds.laid_out import lay, with_channels_of
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -123,6 +124,23 @@ def _norm_grads(
     return gx, gw, gb
 
 
+def _group_grads(
+    xp: Any,
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: Any,
+    needs: Any,
+    view: Any,
+    dims: Dims,
+    eps: float,
+    along: Any,
+    stats: Any,
+) -> tuple[Any, ...]:
+    gx, *others = _norm_grads(xp, g, input, weight, bias_shape, needs, view, dims, eps, along, stats)
+    return as_channels_of(gx, input), *others
+
+
 def _summed(xp: Any, g: Any, along: Any) -> Any:
     """A cotangent summed to the shape in which weight and bias broadcast to the input."""
     k = len(along)
@@ -148,10 +166,10 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     return r
 
 
-def _normalizer(node: str, samples: Any) -> Any:
-    """The common declaration of the three norms with weights; only PyTorch's node name differs."""
+def _normalizer(node: str, samples: Any, grad: Any = _norm_grads) -> Any:
+    """The common declaration of the norms with weights."""
     return general(
-        grad=_norm_grads,
+        grad=grad,
         tensors=3,
         node=node,
         batch=_norm_batch,
@@ -179,6 +197,7 @@ def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
         ((2, 4, 3), (4,), (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
         ((2, 4, 3), None, (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
     ],
+    _group_grads,
 )
 def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     """The input standardised over groups of channels, scaled and shifted."""
@@ -285,12 +304,16 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
         wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)
         return wide.to(input.dtype)
-    whole = tuple(input._payload.shape)
+    a = input._payload
+    whole = tuple(a.shape)
+    dims = tuple(range(len(whole) - len(shape), len(whole)))
+    other_order = type(a) is np.ndarray and not a.flags.c_contiguous
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
-        dims = tuple(range(len(whole) - len(shape), len(whole)))
         r = input * (TENSORS.mean_dim(input * input, dims, True) + eps) ** -0.5
-    elif len(shape) == 1:
-        r = standardize(input, (len(whole) - 1,), eps, False)
+    elif len(shape) == 1 or (other_order and is_channels_last(a)):
+        r = standardize(input, dims, eps, False)
+        if other_order:
+            lay(r, lambda made: as_channels_of(made, a))
     else:
         rows = TENSORS.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
         r = with_node_name(TENSORS.reshape(standardize(rows, (1,), eps, False), whole), "MulBackward0")

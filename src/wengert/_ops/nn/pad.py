@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.layouts import channels_last
+from ..._arrays.layouts import always_rows, as_channels_of, channels_last
 from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
@@ -85,9 +85,17 @@ _BORDER_SAMPLES = [
 ]
 
 
+def _as_border(fn: Any) -> Any:
+    """The rule of layout: PyTorch writes a circular border into new memory."""
+    kept, new = channels_last(fn), always_rows(fn)
+    return lambda self, pad, mode: (new if mode == "circular" else kept)(self, pad, mode)
+
+
 @linear(
-    layout=channels_last,
-    transpose=lambda xp, g, self_shape, pad, mode: xp.fold_border(g, pad, mode, self_shape),
+    layout=_as_border,
+    transpose=lambda xp, g, self_like, pad, mode: as_channels_of(
+        xp.fold_border(g, pad, mode, tuple(self_like)), self_like if mode != "circular" else ()
+    ),
     node="ReflectionPad1DBackward0",
     batch="shape",
     samples=_BORDER_SAMPLES,

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..._arrays.layouts import is_channels_last
 from ..._arrays.pooling import pooled_size
+from ..._base.constants import type_name
 from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import with_channels_of
@@ -41,14 +43,33 @@ _KERNELS: dict[str, tuple[str, str]] = {
 _WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
+_POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5, "output_size": 2}
+
+
+def _whole(name: str, argument: str, value: Any, place: int | None = None) -> int:
+    """An int, or the one at a place of a list; a float is refused, whatever its value, as PyTorch does."""
+    try:
+        if type(value) is not bool:
+            return operator.index(value)
+    except TypeError:
+        pass
+    found = "not " if place is None else "but found element of type "
+    where = "" if place is None else f" at pos {place}"
+    raise TypeError(
+        f"{name}(): argument '{argument}' (position {_POSITIONS[argument]}) must be tuple of ints, "
+        f"{found}{type_name(value)}{where}"
+    )
+
+
 def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False) -> Ints:
     if not isinstance(value, (tuple, list)):
-        return (int(value),) * k
+        return (_whole(name, argument, value),) * k
+    value = tuple(_whole(name, argument, v, place) for place, v in enumerate(value))
     if len(value) not in (1, k):
         choice = "either be omitted," if optional else "either be"
         words = f"a tuple of {_WORDS[k]}"
         raise RuntimeError(f"{name}: {argument} must {choice} a single int, or {words}")
-    return tuple(int(v) for v in value) if len(value) == k else (int(value[0]),) * k
+    return value if len(value) == k else value * k
 
 
 def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
@@ -108,7 +129,7 @@ def _new_geometry(
     return kernel, stride, padding, dilation, out
 
 
-_known_geometry = functools.lru_cache(256)(_new_geometry)
+_known_geometry = functools.lru_cache(256, typed=True)(_new_geometry)  # 2.0 is no kernel's size
 
 
 def _listed(what: str, values: Ints, k: int) -> str:
@@ -159,12 +180,13 @@ max_pool2d = _max_pool_in(
 max_pool3d = _max_pool_in(3, "The largest element of each window of volumes; see ``max_pool2d``.")
 
 
-def _one(name: str, argument: str, value: Any) -> Any:
+def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
     if isinstance(value, (tuple, list)):
+        value = tuple(_whole(name, argument, v, place) for place, v in enumerate(value))
         if len(value) > 1:
             raise RuntimeError(f"{name}() {argument} must be an int or int list of size 1 but got size {len(value)}")
-        return (1, value[0]) if value else None
-    return None if value is None else (1, value)
+        return (before, *value) if value else None
+    return None if value is None else (before, _whole(name, argument, value))
 
 
 def _check_one(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
@@ -272,7 +294,8 @@ def avg_pool1d(
         )
     d = input._payload.ndim - 1
     kernel, step = _one("avg_pool1d", "kernel_size", kernel_size), _one("avg_pool1d", "stride", stride)
-    r = avg_pool2d(TENSORS.unsqueeze_dim(input, d), kernel, step, (0, _first(padding)), ceil_mode, count_include_pad)
+    pads = _one("avg_pool1d", "padding", padding, 0)
+    r = avg_pool2d(TENSORS.unsqueeze_dim(input, d), kernel, step, pads, ceil_mode, count_include_pad)
     return TENSORS.squeeze_dim(r, d)
 
 
@@ -285,13 +308,15 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     if len(shape) not in (k + 1, k + 2):
         raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(shape)}")
     if not isinstance(output_size, (tuple, list)):
+        _whole(name, "output_size", 0 if output_size is None else output_size)
         output_size = (output_size,) * k
+    output_size = [o if o is None else _whole(name, "output_size", o, place) for place, o in enumerate(output_size)]
     if len(output_size) != k:
         if k == 1:
             raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
         what = "(): internal error: output_size.size()" if "max" in name else ": output_size"
         raise RuntimeError(f"{name}{what} must be {k}")
-    out = tuple(n if o is None else int(o) for o, n in zip(output_size, shape[-k:], strict=True))
+    out = tuple(n if o is None else o for o, n in zip(output_size, shape[-k:], strict=True))
     if min(out) < 0:
         raise _negative_size(name, k, shape, out)
     for i, n in enumerate(shape[-k:]):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.conv.columns import plain_folded, plain_unfolded
-from ..._arrays.layouts import channels_last, channels_last_2d
+from ..._arrays.layouts import as_channels_of, as_indices, channels_last, channels_last_2d
 from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
     MANY,
@@ -95,7 +95,9 @@ def plain_max_windows(lib, self, kernel, stride, padding, dilation, out):
 
 @general(
     layout=channels_last_2d,
-    grad=lambda xp, g, self_shape, result1, out: xp.pool_scatter(g, result1, tuple(self_shape[-len(out) :]), False),
+    grad=lambda xp, g, self_like, result1, out: _as_images_of(
+        xp.pool_scatter(g, result1, tuple(self_like[-len(out) :]), False), self_like
+    ),
     jvp=lambda xp, tangents, result, self, out: (xp.pool_gather(tangents[0], result[1], len(out)), None),
     outputs=2,
     differentiable=(True, False),
@@ -134,6 +136,7 @@ def _parts_table(size: Any, out: Any) -> Any:
 
 
 @general(
+    layout=as_indices,
     grad={"g": lambda xp, h, indices, size, unique: xp.pool_gather(h, indices, len(size))},
     tensors=2,
     batch="shape",
@@ -173,6 +176,7 @@ def plain_pool_scatter(lib, g, indices, size, unique):
 
 
 @general(
+    layout=as_indices,
     grad={
         "self": lambda xp, g, self_shape, indices, rank: xp.pool_scatter(g, indices, tuple(self_shape[-rank:]), False),
     },
@@ -223,6 +227,11 @@ named_by("unpool", "size", lambda size: f"MaxUnpool{len(size)}DBackward0")
 # ---- means
 
 
+def _as_images_of(r: Any, shape: Any) -> Any:
+    """A cotangent of images in their order; PyTorch's kernels for volumes know none but rows."""
+    return as_channels_of(r, shape if len(shape) == 4 else ())
+
+
 _FEW_MEANS = 1024  # elements up to which windows are copied out and added up by one product
 
 _AVG_SAMPLES = [
@@ -238,8 +247,9 @@ _AVG_SAMPLES = [
 
 @linear(
     layout=channels_last_2d,
-    transpose=lambda xp, g, self_shape, kernel, stride, padding, out, include_pad, override: xp.mean_windows_backward(
-        g, tuple(self_shape[-len(kernel) :]), kernel, stride, padding, include_pad, override
+    transpose=lambda xp, g, self_like, kernel, stride, padding, out, include_pad, override: _as_images_of(
+        xp.mean_windows_backward(g, tuple(self_like[-len(kernel) :]), kernel, stride, padding, include_pad, override),
+        self_like,
     ),
     node="AvgPool2DBackward0",
     batch="shape",
@@ -323,12 +333,15 @@ def plain_mean_windows_backward(lib, self, size, kernel, stride, padding, includ
 
 @linear(
     layout=channels_last_2d,
-    transpose=lambda xp, g, self_shape, out: xp.mean_parts_backward(g, tuple(self_shape[-len(out) :])),
+    transpose=lambda xp, g, self_like, out: _as_images_of(
+        xp.mean_parts_backward(g, tuple(self_like[-len(out) :])), self_like
+    ),
     node="AdaptiveAvgPool2DBackward0",
     batch="shape",
     dtypes="f",
     samples=[((2, 5), ((3,),)), ((2, 4, 6), ((3, 2),)), ((1, 2, 3, 3, 4), ((2, 2, 2),)), ((2, 3, 3), ((5, 2),))],
     piecewise=True,
+    in_float32="result",
 )
 def mean_parts(lib, self, out):
     """The mean of each of ``out`` parts."""

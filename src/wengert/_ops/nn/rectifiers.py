@@ -180,6 +180,7 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
     node="LeakyReluBackward0",
     samples=[((3, 4), (0.01,)), ((2,), (0.5,))],
     piecewise=True,
+    in_float32="both",
 )
 def _leaky_relu(lib, self, negative_slope):
     """Each element, times ``negative_slope`` if it is negative."""
@@ -235,21 +236,21 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"{BY_NUMPY[logical_dtype(weight)].scalar_name}"
         )
     floats_only(input, "prelu")
-    count = weight._payload.size
-    if weight.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+    count, rank, ndim = weight._payload.size, weight._payload.ndim, input._payload.ndim
+    if rank > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {rank}")
     if count != 1:
-        if input.ndim == 0:
+        if ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input.shape[1] if input.ndim > 1 else 1
+        channels = input._payload.shape[1] if ndim > 1 else 1
         if channels != count:
             raise RuntimeError(
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
                 f"size = {channels}."
             )
-    if input.ndim != weight.ndim:
-        shape = [1] * input.ndim
-        if input.ndim > 1:
+    if ndim != rank:
+        shape = [1] * ndim
+        if ndim > 1:
             shape[1] = count
         weight = TENSORS.reshape(weight, tuple(shape))
     return _prelu_kernel(input, weight)
@@ -367,6 +368,7 @@ def _rrelu_with_noise(lib, self, noise):
     node="HardsigmoidBackward0",
     samples=[((3, 4), ()), ((), ())],
     piecewise=True,
+    in_float32="result",
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
@@ -400,6 +402,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
     grad=_hardswish_grad,
     node="HardswishBackward0",
     samples=[((3, 4), ()), ((), ())],
+    in_float32="both",
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""

@@ -21,6 +21,7 @@ from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, of_kind
 from ..._kinds.slow_path import no_complex_grad
+from ..._tape.error_text import of_python
 from ..._tape.tensor import Tensor
 from ..reduce.extrema import along_one
 from ..reduce.sums import NOT_FLOATING, Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
@@ -149,8 +150,10 @@ def functional_softmax(
     tensor([[0.5000, 0.5000],
             [0.5000, 0.5000]])
     """
+    if not isinstance(input, Tensor):
+        raise of_python(lambda: input.dim() if dim is None else input.softmax(dim))
     if dim is None:
-        dim = _implicit_dim("softmax", rank(input, "softmax"))
+        dim = _implicit_dim("softmax", input.ndim)
     return _along(softmax, "softmax", input, dim, dtype)
 
 
@@ -164,8 +167,10 @@ def functional_log_softmax(
     >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
     tensor([-0.6931, -0.6931])
     """
+    if not isinstance(input, Tensor):
+        raise of_python(lambda: input.dim() if dim is None else input.log_softmax(dim))
     if dim is None:
-        dim = _implicit_dim("log_softmax", rank(input, "log_softmax"))
+        dim = _implicit_dim("log_softmax", input.ndim)
     return _along(log_softmax, "log_softmax", input, dim, dtype)
 
 
@@ -178,7 +183,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     """
     if dim is None:
         dim = _implicit_dim("softmin", rank(input, "softmin"))
-    return _along(softmax, "softmax", -input, dim, dtype)
+    return functional_softmax(-input, dim) if dtype is None else _along(softmax, "softmax", -input, dim, dtype)
 
 
 # ---- logsumexp

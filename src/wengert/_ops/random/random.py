@@ -386,7 +386,7 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
     else:
         device = device_of(a)
     if getattr(a, "is_sparse", False):
-        from ..._payloads.sparse import refused
+        from ..._payloads.sparse_errors import refused
 
         raise refused(a, fill)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):

@@ -12,7 +12,7 @@ from ..._payloads.transforms import Batched
 def _drawn_for_each(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     """The batching rule: the values have the batch dimension, unless all examples share them."""
     values = p[0]
-    return values.v if type(values) is Batched else U.expand(values, (batch_size(inner, mine), *values.shape))
+    return values.v if isinstance(values, Batched) else U.expand(values, (batch_size(inner, mine), *values.shape))
 
 
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:

@@ -148,6 +148,8 @@ def _given_edges(points: Any, b: Tensor, d: int) -> Any:
 def _points(input: Tensor, name: str, one: bool, bins: Any, limits: Any) -> Any:
     rank(input, name)
     a = input._payload
+    if getattr(a, "is_traced", False):
+        a = np.asarray(a)  # torch.compile records no further
     if not isinstance(a, (np.ndarray, np.generic)):
         raise RuntimeError(f"{name}() has no form under transforms: its result depends on the data's values")
     of_tensors = isinstance(bins if one else bins[0] if isinstance(bins, (tuple, list)) else bins, Tensor)

@@ -57,7 +57,7 @@ def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
 def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """The elements along a dim without the first, and without the last."""
     n = t._payload.shape[dim]
-    return t.narrow(dim, 1, n - 1), t.narrow(dim, 0, n - 1)
+    return TENSORS.slice_dim(t, dim, 1, n, 1), TENSORS.slice_dim(t, dim, 0, n - 1, 1)
 
 
 @reduction("torch.trapezoid torch.trapz")

@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, shared_by_many
+from ..._arrays.extrema import (
+    ARGMAX,
+    ARGMIN,
+    IN_COLUMNS,
+    extremum_over,
+    extremum_with_place,
+    in_large_columns,
+    shared_by_many,
+)
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.intp import int64
 from ..._arrays.layouts import rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all
 from ..._base.constants import type_name
+from ..._base.dtypes import INT64
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.fronts import in_one_dim
@@ -173,13 +182,13 @@ _DIM_SAMPLES = lambda rng: [
 @with_places(layout=rows, node="MaxBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="max")
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and its index: the first of equal ones, or the first nan."""
-    return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
+    return extremum_with_place(self, ARGMAX, lib.maximum, dim, keepdim)
 
 
 @with_places(layout=rows, node="MinBackward0", dtypes="fib", samples=_DIM_SAMPLES, called="min")
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and its index: the first of equal ones, or the first nan."""
-    return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
+    return extremum_with_place(self, ARGMIN, lib.minimum, dim, keepdim)
 
 
 def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
@@ -316,13 +325,13 @@ _OVER_DIMS: dict[str, Any] = {
 @general(shared, layout=rows, **_OVER_DIMS)
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
-    return extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
+    return extremum_over(self, ARGMAX, lib.maximum, dim, keepdim)
 
 
 @general(shared, layout=rows, **_OVER_DIMS)
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
-    return extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
+    return extremum_over(self, ARGMIN, lib.minimum, dim, keepdim)
 
 
 @reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT, one_dim=("amax", "dims, keepdim", NOT_REAL_OR_EMPTY))
@@ -372,8 +381,8 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 def aminmax(lib, self, dim, keepdim):
     """The smallest and the largest element over some dims."""
     return (
-        extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim),
-        extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim),
+        extremum_over(self, ARGMIN, lib.minimum, dim, keepdim),
+        extremum_over(self, ARGMAX, lib.maximum, dim, keepdim),
     )
 
 
@@ -417,20 +426,33 @@ _PLACE: dict[str, Any] = {
 @general(layout=rows, **_PLACE)
 def argmax(lib, self, dim, keepdim):
     """The index of the largest element along a dim: the first of equal ones, or the first nan."""
-    if in_large_columns(self, dim):
-        return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)[1]
-    return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
+    if self.size >= IN_COLUMNS and in_large_columns(self, dim):
+        return extremum_with_place(self, ARGMAX, lib.maximum, dim, keepdim)[1]
+    where = self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim)
+    return where if where.dtype is INT64 else int64(where)
 
 
 @general(layout=rows, **_PLACE)
 def argmin(lib, self, dim, keepdim):
     """The index of the smallest element along a dim: the first of equal ones, or the first nan."""
-    if in_large_columns(self, dim):
-        return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)[1]
-    return int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
+    if self.size >= IN_COLUMNS and in_large_columns(self, dim):
+        return extremum_with_place(self, ARGMIN, lib.minimum, dim, keepdim)[1]
+    where = self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim)
+    return where if where.dtype is INT64 else int64(where)
 
 
-@reduction("torch.argmax Tensor.argmax", out_rule=EXACT, one_dim=("argmax", "dim, keepdim", NUMBERS_ONLY))
+def _argmax_of_all(input: Tensor) -> Tensor:
+    return _arg_extremum(argmax, "argmax", input, None, False)
+
+
+def _argmin_of_all(input: Tensor) -> Tensor:
+    return _arg_extremum(argmin, "argmin", input, None, False)
+
+
+_IN_ONE_DIM = "dim, keepdim", NUMBERS_ONLY, None
+
+
+@reduction("torch.argmax Tensor.argmax", out_rule=EXACT, one_dim=("argmax", *_IN_ONE_DIM, _argmax_of_all))
 def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
 
@@ -441,7 +463,7 @@ def argmax_public(input: Tensor, dim: int | None = None, keepdim: bool = False) 
     return _arg_extremum(argmax, "argmax", input, dim, keepdim)
 
 
-@reduction("torch.argmin Tensor.argmin", out_rule=EXACT, one_dim=("argmin", "dim, keepdim", NUMBERS_ONLY))
+@reduction("torch.argmin Tensor.argmin", out_rule=EXACT, one_dim=("argmin", *_IN_ONE_DIM, _argmin_of_all))
 def argmin_public(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
 

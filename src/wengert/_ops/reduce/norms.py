@@ -110,7 +110,10 @@ _PLAIN = (int, float)
 
 
 def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | None = None) -> Tensor:
-    ndim = rank(x, "linalg_vector_norm")
+    try:
+        ndim = x._payload.ndim
+    except AttributeError:
+        ndim = rank(x, "linalg_vector_norm")
     dims = EVERY_DIM[ndim] if dim is None else wanted_dims(dim, ndim, "linalg_vector_norm")
     if dtype is None and type(ord) in _PLAIN and type(a := x._payload) is np.ndarray and a.size and a.dtype.kind == "f":
         return linalg_vector_norm(x, ord, dims, keepdim)
@@ -197,10 +200,10 @@ def norm(
     >>> x.norm(dim=1)
     tensor([ 5., 10.], grad_fn=<LinalgVectorNormBackward0>)
     """
-    if p == "fro" and dim is None:
-        return _vector_norm(input, 2, None, keepdim, dtype)
     if not isinstance(p, str):
         return _vector_norm(input, 2 if p is None else p, dim, keepdim, dtype)
+    if p == "fro" and dim is None:
+        return _vector_norm(input, 2, None, keepdim, dtype)
     dims: Any = range(rank(input, "norm")) if dim is None else (dim,) if hasattr(dim, "__index__") else dim
     if p == "fro" and len(dims) <= 2:
         return _vector_norm(input, 2, dim, keepdim, dtype)

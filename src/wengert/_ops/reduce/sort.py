@@ -14,6 +14,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
+from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
@@ -23,6 +24,7 @@ from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..elementwise._common import refuse_forward
 from .extrema import along, put_all, with_places, without_dim
 from .sums import NOT_REAL, dtype_text, is_kind, reduction, unimplemented
 
@@ -128,7 +130,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     tensor([2, 0])
     """
     ndim = rank(input, "topk")
-    k = as_int(k, "topk", argument="k")
+    k = k if type(k) is int else as_int(k, "topk", argument="k")
     dim = normal_dim(dim, ndim, "topk")
     if not 0 <= k <= (input._payload.shape[dim] if ndim else 1):
         raise RuntimeError("selected index k out of range")
@@ -186,6 +188,7 @@ def _no_derivative(name: str) -> Callable[..., Any]:
 def _unique_declaration(name: str, node: str) -> dict[str, Any]:
     return {
         "grad": _no_derivative(name),
+        "jvp": refuse_forward(name),
         "outputs": 3,
         "differentiable": (True, False, False),
         "node": node,
@@ -362,6 +365,13 @@ def searchsorted(
     values = _as_values(input, sorted_sequence)
     if ndim > 1:
         _check_rows(name, sorted_sequence, values)
+    for what, rows in (("boundary", sorted_sequence), ("input value", values)):
+        if isinstance(rows._payload, np.ndarray) and not rows._payload.flags.c_contiguous:
+            warn_once(
+                f"{name}: {what} tensor is non-contiguous, this will lower the performance due to extra data copy when "
+                f"converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if possible. "
+                "This message will only appear once per program."
+            )
     if values._payload.size:
         require(sorted_sequence, "fhiu", "searchsorted_out_cpu")
     if sorter is not None:
@@ -372,7 +382,7 @@ def searchsorted(
 
 
 def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
-    if rows.ndim > 1:
+    if rows._payload.ndim > 1 or values._payload.ndim == 1:
         return _searchsorted(rows, values, right)
     shape = tuple(values.shape)
     n = values._payload.size

@@ -144,7 +144,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     dims = wanted_dims(given.get("dim"), ndim, name)
     shape = tuple(input.shape)
     kept = count_of(shape, tuple(d for d in range(ndim) if d not in dims))
-    if kept and count_of(shape, dims) - correction <= 0:
+    if not kept or count_of(shape, dims) - correction <= 0:
         warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel)."
@@ -436,27 +436,25 @@ def cov(
         raise RuntimeError("cov(): bool dtype is not supported for input")
     if ndim < 2:
         input = TENSORS.reshape(input, (1, input._payload.size))
-    n = input.shape[1]
-    w = _weights("fweights", fweights, n, "iu", "integral")
-    a = _weights("aweights", aweights, n, "fV", "floating point")
+    n = input._payload.shape[1]
+    w = fweights if fweights is None else _weights("fweights", fweights, n, "iu", "integral")
+    a = aweights if aweights is None else _weights("aweights", aweights, n, "fV", "floating point")
     weights = a if w is None else w if a is None else w * a
     total: Any = n if weights is None else weights.sum()
     weighted = input if weights is None else input * weights
-    mean = weighted.sum(1) / total
+    mean = weighted.sum(1, True) / total
     freedom: Any = total - correction
     if a is not None and correction != 0:
         freedom = total - correction * (weights * a).sum() / total
     if float(freedom) <= 0:
         warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         freedom = 0.0
-    centred = input - mean.reshape(-1, 1)
-    scaled = centred if weights is None else centred * weights
-    return (centred.matmul(scaled.t().conj()) / freedom).squeeze()
+    centred = input - mean
+    scaled = (centred if weights is None else centred * weights).t()
+    return (centred.matmul(scaled.conj() if is_kind(scaled, "c") else scaled) / freedom).squeeze()
 
 
-def _weights(name: str, w: Tensor | None, n: int, kinds: str, what: str) -> Tensor | None:
-    if w is None:
-        return None
+def _weights(name: str, w: Tensor, n: int, kinds: str, what: str) -> Tensor:
     if w.ndim > 1:
         raise RuntimeError(
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions"
@@ -490,9 +488,9 @@ def corrcoef(input: Tensor) -> Tensor:
     c = cov(input)
     if not c.ndim:
         return c / c
-    variances = c.diagonal()
-    deviations = (variances.real if is_kind(c, "c") else variances).sqrt()
-    c = c / deviations.reshape(-1, 1) / deviations.reshape(1, -1)
-    if is_kind(c, "c"):
+    variances, of_complex = c.diagonal(), is_kind(c, "c")
+    deviations = (variances.real if of_complex else variances).sqrt()
+    c = c / deviations.unsqueeze(1) / deviations.unsqueeze(0)
+    if of_complex:
         return TENSORS.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
     return c.clamp(-1, 1)

@@ -26,7 +26,7 @@ from ..._arrays.sums import (
     no_mean,
 )
 from ..._base.constants import type_name
-from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
+from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
@@ -58,12 +58,12 @@ def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...]
 
 
 def reduction(
-    *names: str, out_rule: Any = None, in_out: bool = False, one_dim: tuple[Any, ...] | None = None
+    *names: str, out_rule: Any = None, in_out: Any = False, one_dim: tuple[Any, ...] | None = None
 ) -> Callable[[Any], Any]:
     """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
 
-    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``. ``one_dim``: the operator that it is
-    along one dim, and the other arguments of ``in_one_dim``.
+    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``, with ``dtype_of`` in any dtype.
+    ``one_dim``: the operator that it is along one dim, and the other arguments of ``in_one_dim``.
     """
 
     def decorate(fn: Any) -> Any:
@@ -76,7 +76,8 @@ def reduction(
                 return fn(*args, **kwargs)
             rule = None
             if in_out and kwargs.get("dtype") is None:
-                kwargs["dtype"] = dtype_for(out, args[0] if args else kwargs.get("input"), out_rule)
+                input = args[0] if args else kwargs.get("input")
+                kwargs["dtype"] = dtype_of(out) if in_out is dtype_of else dtype_for(out, input, out_rule)
             elif in_out and out_rule is not None:
                 rule = EXACT
             return write_out(out, fn, args, kwargs, rule)
@@ -99,6 +100,11 @@ def no_keepdim(name: str, keepdim: Any) -> TypeError:
         TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_name(keepdim)}"),
         f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
     )
+
+
+def dtype_of(out: Any) -> Any:
+    """The dtype in which a sum or a product is computed into ``out``, whatever the elements are."""
+    return out.dtype if isinstance(out, Tensor) else None
 
 
 def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
@@ -171,7 +177,7 @@ def sum(
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
-        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_for(out, input), **spelling})
+        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_of(out), **spelling})
     if spelling:
         return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
@@ -224,6 +230,10 @@ def sum_dim(self, dim, keepdim):
 )
 def nansum(lib, self, dim, keepdim):
     """Sum over some dims, with nan as zero."""
+    if type(self) is np.ndarray and self.dtype in BLAS_FLOATS:  # one pass tells whether there is nan
+        flat = self.ravel()
+        if (squares := flat.dot(flat)) == squares:
+            return lib.sum_over(self, dim, keepdim)
     if self.dtype.kind in "fV":
         self = lib.where(lib.isnan(self), lib.ZEROS[self.dtype], self)
     return add_up(lib, self, dim, keepdim)
@@ -313,7 +323,8 @@ def mean_all(self):
 )
 def mean_dim(lib, self, dim, keepdim):
     """Mean over some dims."""
-    return average(lib, self, dim, count_of(self.shape, dim), keepdim)
+    count = self.shape[dim[0]] if len(dim) == 1 else count_of(self.shape, dim)
+    return average(lib, self, dim, count, keepdim)
 
 
 @reduction("torch.nanmean Tensor.nanmean", out_rule=_NANSUM, in_out=True)
@@ -389,7 +400,12 @@ def prod_dim(lib, self, dim, keepdim):
     return multiply_up(lib, self, dim, keepdim)
 
 
-@reduction("torch.prod Tensor.prod", in_out=True, one_dim=("prod_dim", "dim, keepdim"))
+def _product_of_all(input: Tensor) -> Tensor:
+    rank(input, "prod")
+    return prod_all(input)
+
+
+@reduction("torch.prod Tensor.prod", in_out=dtype_of, one_dim=("prod_dim", "dim, keepdim", "", None, _product_of_all))
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product of all elements, or along one dim. Gradients of every order are right where elements are zero.
 

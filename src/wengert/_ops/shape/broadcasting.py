@@ -81,14 +81,16 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
 
 
 @public("torch.broadcast_to Tensor.broadcast_to")
-def broadcast_to(input: Tensor, size: Any) -> Tensor:
-    """``input.expand(size)``.
+def broadcast_to(input: Tensor, size: Any, *sizes: int) -> Tensor:
+    """``input.expand(size)``; as a method also ``input.broadcast_to(2, 3)``.
 
     >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
     tensor([[1, 2],
             [1, 2]])
     """
     payload(input, "broadcast_to")
+    if sizes:
+        size = (size, *sizes)
     return expand_public(input, size if type(size) is tuple else ints((size,), "broadcast_to"))
 
 

@@ -178,8 +178,13 @@ assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
 # ---- joining
+_LISTS, _TENSORS = frozenset((list, tuple)), {Tensor}
+
+
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """Check a function's sequence of tensors and return it as a list."""
+    if type(tensors) in _LISTS and set(map(type, tensors)) == _TENSORS:
+        return list(tensors)
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
     for place, x in enumerate(tensors):
@@ -188,27 +193,26 @@ def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     return list(tensors)
 
 
-def _plain_arrays(tensors: Any) -> list[Any] | None:
-    """The payloads of a list of tensors, if they are NumPy arrays of one dtype and no mode is on."""
-    if slow_if_recording or type(tensors) not in _LISTS or not tensors:
-        return None
-    arrays = []
+def _plain_arrays(tensors: Any) -> tuple[list[Any], list[Any]]:
+    """The payloads and nodes of a list of tensors; none unless they are NumPy arrays of one dtype and no mode is on."""
+    arrays: list[Any] = []
+    edges: list[Any] = []
+    if slow_if_recording or type(tensors) not in _LISTS:
+        return arrays, edges
     dtype = None
     for x in tensors:
         if type(x) is not Tensor:
-            return None
+            return [], []
         a = x._payload
         if type(a) is not np.ndarray:
-            return None
+            return [], []
         if a.dtype is not dtype:
             if dtype is not None:
-                return None
+                return [], []
             dtype = a.dtype
         arrays.append(a)
-    return arrays
-
-
-_LISTS = frozenset((list, tuple))
+        edges.append(x._node)
+    return arrays, edges
 
 
 @public("torch.cat torch.concat torch.concatenate")
@@ -224,19 +228,18 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
         return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
-    arrays = _plain_arrays(tensors)
-    if arrays is not None and type(dim) is int:
+    arrays, edges = _plain_arrays(tensors)
+    if arrays and type(dim) is int:
         try:
             r = in_order(concatenate(arrays, dim), arrays)
         except ValueError:
             pass  # the checks below raise the error
         else:
-            edges = tuple([x._node for x in tensors])
             if edges.count(None) == len(edges):
                 return wrap(r)
             shapes = [a.shape for a in arrays]
             needs = tuple([e is not None for e in edges])
-            return result_of(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
+            return result_of(CAT, tuple(edges), [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -255,7 +258,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     first = shapes[kept[0]]
     ndim = len(first)
     dim = normal_dim(dim, ndim, "cat")
-    for k in kept[1:]:
+    for k in () if getattr(tensors[0]._payload, "is_sparse", False) else kept[1:]:  # sparse ones check for themselves
         s = shapes[k]
         if len(s) != ndim:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(s)}")
@@ -293,8 +296,8 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
         return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)
     if axis is not None:
         dim = axis
-    arrays = _plain_arrays(tensors)
-    if arrays is not None and type(dim) is int and -1 <= dim <= arrays[0].ndim:
+    arrays, edges = _plain_arrays(tensors)
+    if arrays and type(dim) is int and -1 <= dim <= arrays[0].ndim:
         shape = arrays[0].shape
         for a in arrays:
             if a.shape != shape:
@@ -303,8 +306,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             if dim < 0:
                 dim = len(shape)
             r = _stacked(arrays, dim)
-            edges = tuple([x._node for x in tensors])
-            return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
+            return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, tuple(edges), [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -328,7 +330,7 @@ def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return [at_least(x) for x in tensors]
+    return list(map(at_least, tensors))
 
 
 @public("torch.hstack")
@@ -545,8 +547,10 @@ def tensor_split(
 
 def _split_along(name: str, dim: int, least: int) -> Any:
     def along(
-        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+        input: Tensor, indices_or_sections: Any = None, *more: int, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
+        if more:
+            indices_or_sections = (indices_or_sections, *more)
         where = _given_one(name, (indices_or_sections, indices, sections))
         shape = payload(input, name).shape
         if len(shape) < least:

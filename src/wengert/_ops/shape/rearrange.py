@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.layouts import always_rows, like, rows
+from ..._arrays.layouts import always_rows, channels_last, like, rows
 from ..._arrays.library import COLONS, concatenate, copyto
-from ..._base.dtypes import INT64, as_dtype
+from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
 from ..._base.registry import plain_body, public
@@ -77,8 +77,19 @@ def rotate(lib, self, k, dims):
     return r.swapaxes(a, b) if k % 2 else r
 
 
+def _as_joined(fn: Any) -> Any:
+    """The rule of layout: along dims PyTorch joins two parts, which keeps channels last if neither is empty."""
+    joined, other = channels_last(fn), always_rows(fn)
+
+    def run(self: Any, shifts: Any, dims: Any) -> Any:
+        parts = dims and self.size and all(s % self.shape[d] for s, d in zip(shifts, dims, strict=True))
+        return (joined if parts else other)(self, shifts, dims)
+
+    return run
+
+
 @linear(
-    layout=always_rows,
+    layout=_as_joined,
     transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
     node="RollBackward0",
     batch=lambda U, info, inner, mine, p: (
@@ -228,9 +239,10 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
+    first, second = (normal_dim(d, ndim, "rot90") for d in dims)
+    if first == second:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return rotate(input, one_int(k, "rot90", "k", 2), tuple(normal_dim(d, ndim, "rot90") for d in dims))
+    return rotate(input, one_int(k, "rot90", "k", 2), (first, second))
 
 
 @public("torch.roll Tensor.roll")
@@ -457,6 +469,8 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     """
     counts = ints(_spelt(repeats, given, "repeats", "repeat"), "repeat", "repeats") if given or repeats else ()
     if len(counts) < self._payload.ndim:
+        if not (repeats or given):
+            raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
         sizes = [
@@ -511,6 +525,8 @@ def repeat_interleave(
             return wrap(in_order(input._payload.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
         return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))
+    if repeats._payload.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     counts = _counts(repeats)
     n = shape[dim] if shape else 1
     if counts.ndim == 0 or counts.size == 1:
@@ -534,10 +550,11 @@ def _counts(repeats: Tensor) -> Any:
         raise RuntimeError(
             "vmap: repeat_interleave() with a tensor of repeats has a result whose shape depends on its values"
         )
+    dtype = logical_dtype(repeats)
+    if dtype.kind != "i" or dtype.itemsize < 4:
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{BY_NUMPY[dtype].scalar_name}'")
     if a.ndim > 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if a.dtype.kind != "i" or a.dtype.itemsize < 4:
-        raise RuntimeError("repeats has to be Long or Int tensor")
     if a.size and a.min() < 0:
         raise RuntimeError("repeats can not be negative")
     return a

@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import row_major_strides
 from ..._arrays.memory import bytes_around, locked, storage_of
+from ..._base.constants import preserve_format
 from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled
 from ..._base.registry import public
 from ..._payloads.meta import Meta
-from ..._tape.error_text import expect_tensor
+from ..._tape.error_text import cpp_name, expect_tensor
 from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, alias_payload, given_away, stale_views, wrap
+from ..._tape.tensor import Tensor, alias_payload, given_away, note_view, stale_views, wrap
 from ..._tape.view_chain import reshaped_in_place, with_node_name
 from ..._tape.views import check_inplace, count_write, refresh
+from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
 from .strided import as_strided, at_strides
 from .views import reshape_public, squeeze, transpose, unsqueeze
@@ -49,13 +52,28 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
     if inference_tensors:
         refuse_write(self)
     cell = version_of(self)
-    alias_payload(self)
+    a = alias_payload(self)
+    views = [each for ref in self.__dict__.get("_views", ()) if (each := ref()) is not None]
+    if (views or own is not None) and getattr(a, "is_traced", False):
+        a.tracer.stop("a tensor that has views changes its shape")
+    aside = type(self._payload) is not np.ndarray and (views or own is not None)
     old = wrap(self._payload, self._node)
     old._box = self._box
     if own is not None:
         old._view = own
     result = view(old)
-    if own is not None:
+    if aside:  # a transform's value: its views are views of the old shape, and so is the tensor itself
+        self.__dict__.pop("_views", None)
+        if own is not None:
+            note_view(own[0], old)
+        for each in views:
+            made = view_of(each)
+            if made is not None and made[0] is self:
+                each._view = (old, *made[1:])
+            note_view(old, each)
+        self._view = result._view
+        note_view(old, self)
+    elif own is not None:
         self._view = (*result._view[:3], own[3])
     recorded = is_grad_enabled() and result._node is not None
     if recorded:
@@ -78,10 +96,16 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     return _view_in_place(lambda x: squeeze(x, dim), self, f"SqueezeBackward{number}")
 
 
-@public("Tensor.transpose_ Tensor.swapaxes_ Tensor.swapdims_")
+@public("Tensor.transpose_ Tensor.swapdims_")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place form of ``transpose``."""
     return _view_in_place(lambda x: transpose(x, dim0, dim1), self, "TransposeBackward1")
+
+
+@public("Tensor.swapaxes_")
+def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place form of ``swapaxes``."""
+    return transpose_(self, axis0, axis1)
 
 
 @public("Tensor.t_")
@@ -117,6 +141,8 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     size = ints(sizes if size is None else (size,), "resize_")
     if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
+    if memory_format is preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if inference_tensors:
@@ -127,6 +153,13 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
             _new_payload(self, _without_data(a, size), version_of(self))
             count_write(self)
         return self
+    if getattr(a, "is_sparse", False):
+        from ..._payloads.sparse_errors import refused
+
+        raise refused(a, "resize_")
+    if getattr(a, "is_traced", False):
+        a.tracer.stop("a tensor gets another size")
+        a = alias_payload(self)
     if not isinstance(a, np.ndarray):
         raise RuntimeError("resize_() is not possible inside of a transform")
     if a.shape == size:
@@ -186,7 +219,17 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 
 @public("Tensor.set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
-    """Make a tensor use the memory and size of ``source``; without a source the tensor becomes empty."""
+    """Make a tensor use the memory and size of ``source``, a tensor or a storage; without one it becomes empty.
+
+    ``size``, ``stride`` and ``storage_offset`` (from the tensor's first element) choose a part of its memory, which
+    does not grow.
+
+    Raises:
+        RuntimeError: the source has another dtype.
+
+    >>> torch.tensor([]).set_(torch.FloatStorage([1, 2, 3]), 1, (2,))
+    tensor([2., 3.])
+    """
     if self._node is not None and is_grad_enabled():
         check_inplace(self, True)
     if inference_tensors:
@@ -195,16 +238,28 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         _new_payload(self, np.empty(0, self._payload.dtype), version_of(self))
         count_write(self)
         return self
-    expect_tensor("set_", "source", 1, source)
+    if is_storage(source):
+        own, given = self.device.type, source.device.type
+        if own != given:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{own}" to a storage on different device '
+                f'"{given}".  This is no longer allowed; the devices must match.'
+            )
+        source = tensor_of(source, self.dtype, cpp_name(self))
+    expect_tensor("set_", "source", 2, source)
     if logical_dtype(source) is not logical_dtype(self):
-        raise RuntimeError(
-            f"Could not set tensor of type {self.dtype.scalar_name} to a tensor of type {source.dtype.scalar_name}"
-        )
+        given, own = cpp_name(source), cpp_name(self)
+        raise RuntimeError(f"Could not set tensor of type {given} to a tensor of type {own}")
     a = given_away(source)
     if size is not None:
+        size = ints((size,), "set_")
         if stride is None:
-            stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)
-        a = as_strided(detach(source), size, stride, storage_offset)._payload
+            stride = row_major_strides(size)
+        if len(size) != len(stride):
+            raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+        if storage_offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+        a = as_strided(detach(source), size, stride, source.storage_offset() + storage_offset)._payload
     _new_payload(self, a, version_of(self))
     count_write(self)
     if type(self._node) is AccumulateGrad:  # as in PyTorch, the graph so far leads to another node

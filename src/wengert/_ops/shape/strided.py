@@ -21,11 +21,12 @@ from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
 from ..._kinds.slow_path import no_complex_grad
 from ..._payloads.meta import Meta
-from ..._payloads.transforms import Batched, Transformed
+from ..._payloads.transforms import one_example
 from ..._tape.fast_results import view_result
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.view_chain import replay, with_node_name
+from ..._tensor_api.layout import strides_of
 from .view_chain import view_scatter
 from .views_primitive import Lifted, ints, lifted_dims, one_int, payload
 
@@ -415,18 +416,9 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
-def _strides_inside(a: Any) -> tuple[int, ...]:
-    """The strides, in elements, of what the program sees of a payload of any nesting."""
-    if isinstance(a, Transformed):
-        return _strides_inside(a.v)[type(a) is Batched :]
-    if isinstance(a, Tensor):
-        return _strides_inside(a._payload)
-    return tuple(s // a.itemsize for s in a.strides)
-
-
 def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:
     """``strided_params`` inside of a transform, where a value's own elements are its storage."""
-    own = _strides_inside(a)
+    own = strides_of(one_example(a))
     start = 0 if storage_offset is None else one_int(storage_offset, "as_strided", "storage_offset", 4)
     need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
     if 0 not in size and (start < 0 or need > have):
@@ -439,6 +431,8 @@ def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple
 
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the bounds of the storage."""
+    if getattr(input._payload, "is_traced", False):
+        input._payload.tracer.stop(f"{name} reads the storage")
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
     size, stride = ints((size,), name), ints((stride,), name, "stride")
     if len(size) != len(stride):

@@ -32,7 +32,8 @@ def _copy_of(view: Tensor) -> Tensor:
 def _copy_form(name: str, of: Any, node: str | None = None, out_rule: Any = EXACT) -> Any:
     def form(*args: Any, **kwargs: Any) -> Tensor:
         view = of(*args, **kwargs)
-        return with_node_name(_copy_of(view), node or type(view._node).__name__ + "_copy")
+        copy = _copy_of(view)
+        return copy if copy._node is None else with_node_name(copy, node or type(view._node).__name__ + "_copy")
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"``{name.removesuffix('_copy')}``, as a copy."

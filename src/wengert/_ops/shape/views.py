@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.library import NEW_AT
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
-from ..._base.errors import noted, warn, warn_once
+from ..._base.errors import noted, warn_once
 from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
@@ -68,7 +68,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if type(a) is Meta and restrided(a, full_size(size, a.shape)) is None:
             return reshape(input, full_size(size, a.shape))
         if getattr(a, "is_sparse", False):
-            from ..._payloads.sparse import lacks
+            from ..._payloads.sparse_errors import lacks
 
             raise lacks(a, "reshape")
         if not isinstance(a, np.generic):
@@ -269,11 +269,13 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
 
 
 @public("torch.squeeze Tensor.squeeze")
-def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
-    """A view without the dimensions of size one, or without those in ``dim``.
+def squeeze(input: Tensor, dim: Any = None, *dims: int, axis: Any = None) -> Tensor:
+    """A view without the dimensions of size one, or without those in ``dim``, a number or several.
 
     >>> torch.ones(1, 3, 1).squeeze(0).shape
     torch.Size([3, 1])
+    >>> torch.ones(1, 3, 1).squeeze(0, 2).shape
+    torch.Size([3])
     """
     if axis is not None:
         dim = axis
@@ -285,9 +287,11 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
             return squeeze_all(input)
         return view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...])
     ndim = payload(input, "squeeze").ndim
-    if type(dim) is int and fast and -ndim <= dim < ndim:
+    if type(dim) is int and fast and not dims and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
         return view_result(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
+    if dims:
+        dim = (dim, *dims)
     if isinstance(dim, (tuple, list)):
         from ..._kinds.dims import normal_dims
 
@@ -420,9 +424,10 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
     ndim = self._payload.ndim
-    if not ndim and not conj:
-        warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
-        return self
+    if not ndim:
+        instead = "Consider using x.conj()." if conj else "This function is the identity in these cases."
+        warn_once(f"{name if name.endswith('()') else f'Tensor.{name}'} is deprecated on 0-D tensors. {instead}")
+        return self.conj() if conj else self
     if ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     r = transpose_dims(self, ndim - 2, ndim - 1)
@@ -453,7 +458,9 @@ def adjoint(input: Tensor) -> Tensor:
 def _reversed(self: Tensor) -> Tensor:
     """A view with the dimensions in reverse order."""
     ndim = self._payload.ndim
-    if ndim != 2:
+    if not ndim:
+        warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif ndim != 2:
         warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
@@ -472,9 +479,10 @@ def _hermitian(self: Tensor) -> Tensor:
     """The conjugate transpose of a matrix."""
     ndim = self._payload.ndim
     if ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
+        batches = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{batches}")
     if not ndim:
-        warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
+        warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
         return self.conj()
     return transpose_dims(self, 0, 1).conj()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
+from ..._base.errors import warn
 from ..function import Function
 
 __all__ = ["Resize", "Type"]
@@ -17,11 +17,10 @@ class Type(Function):
     @staticmethod
     def forward(ctx: Any, i: Any, dest_type: Any) -> Any:
         """Convert."""
-        warnings.warn(
+        warn(
             "`torch.autograd._functions.Type` is deprecated as of PyTorch 2.1, please use "
             "`torch.tensor.to(dtype=dtype)` instead.",
             FutureWarning,
-            stacklevel=2,
         )
         ctx.input_type = i.type()
         return i.type(dest_type)

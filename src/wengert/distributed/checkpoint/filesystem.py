@@ -28,6 +28,7 @@ from ..._base.errors import noted
 from ..._saving.pickling import StorageTable, make_pickler
 from ..._saving.replacing import replacing
 from ..._saving.unpickling import WeightsUnpickler
+from ..._tensor_api.copying import MAX_DIMS
 from ..tensor import DTensor
 from . import metadata as classes
 from .metadata import (
@@ -127,9 +128,15 @@ def _path(*parts: Any) -> str:
     return "/".join(texts)
 
 
+def _memory_format(code: Any) -> classes._MEM_FORMAT_ENCODING:
+    """A member of the enumeration; an enumeration hashes and shows whatever it is called with."""
+    _need(type(code) is int, "a memory format")
+    return classes._MEM_FORMAT_ENCODING(code)
+
+
 _ADMITTED: dict[str, Any] = {
-    **{f"torch.distributed.checkpoint.metadata.{name}": getattr(classes, name)
-       for name in (*classes.__all__, "_MEM_FORMAT_ENCODING")},
+    **{f"torch.distributed.checkpoint.metadata.{name}": getattr(classes, name) for name in classes.__all__},
+    "torch.distributed.checkpoint.metadata._MEM_FORMAT_ENCODING": _memory_format,
     "torch.distributed.checkpoint.filesystem._StorageInfo": _StorageInfo,
     **{f"{module}.{name}": _path for module in ("pathlib", "pathlib._local")
        for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath")},
@@ -154,7 +161,7 @@ class _MetadataUnpickler(WeightsUnpickler):
             _need(small and (type(state) is tuple) == (type(obj) is TensorProperties), "an object's state")
         super().load_build()
         if type(obj) is MetadataIndex:  # it will be hashed
-            _need(type(obj.fqn) is str and (obj.offset is None or type(obj.offset) is Size), "a name")
+            _need(type(obj.fqn) is str and (obj.offset is None or _is_place(obj.offset)), "a name")
 
     def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
         _need(function not in _RECORDS, "an object with arguments")
@@ -170,15 +177,15 @@ class _MetadataUnpickler(WeightsUnpickler):
         self._put(len(self.memo))
 
 
-def _with_version_4() -> None:
-    added = ("frame", "short_binunicode", "stack_global", "memoize")
+def _with_own_methods() -> None:
+    """The table of opcodes has functions: it must name those of the subclass, and those of version 4."""
     codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}
     _MetadataUnpickler.dispatch = type(WeightsUnpickler.dispatch)(WeightsUnpickler.dispatch)
-    for name in (f"load_{n}" for n in added):
+    for name in ("load_build", "load_frame", "load_memoize", "load_short_binunicode", "load_stack_global"):
         _MetadataUnpickler.dispatch[codes[name]] = getattr(_MetadataUnpickler, name)
 
 
-_with_version_4()
+_with_own_methods()
 
 
 class FileSystemReader:
@@ -235,12 +242,26 @@ def _need(condition: bool, what: str) -> None:
         raise pickle.UnpicklingError(f"{METADATA} is damaged: {what}")
 
 
+def _is_place(value: Any) -> bool:
+    return type(value) is Size and len(value) <= MAX_DIMS
+
+
 def _is_size(value: Any) -> bool:
-    return type(value) is Size and all(n >= 0 for n in value)
+    return _is_place(value) and all(n >= 0 for n in value)
 
 
 def _check(found: Any) -> None:
-    """That metadata has the types, and numbers in the ranges, that reading relies on."""
+    """That metadata has the types, and numbers in the ranges, that reading relies on.
+
+    What is looked at item by item is at one place only: a long list could be that of each of many entries.
+    """
+    seen: set[int] = set()
+
+    def once(part: Any) -> Any:
+        _need(id(part) not in seen, "a list is at two places")
+        seen.add(id(part))
+        return part
+
     _need(type(found) is Metadata, "it is no Metadata")
     entries, places = vars(found).get("state_dict_metadata"), vars(found).get("storage_data")
     _need(type(entries) is dict and type(places) is dict, "a table is missing")
@@ -249,8 +270,8 @@ def _check(found: Any) -> None:
         if type(entry) is TensorStorageMetadata:
             _need({"properties", "size", "chunks"} <= vars(entry).keys(), "a tensor")
             _need(type(getattr(entry.properties, "dtype", None)) is dtype, "a dtype")
-            _need(_is_size(entry.size) and len(entry.size) <= 64 and type(entry.chunks) is list, "a size")
-            for chunk in entry.chunks:
+            _need(_is_size(entry.size) and type(entry.chunks) is list, "a size")
+            for chunk in map(once, once(entry.chunks)):
                 _need(type(chunk) is ChunkStorageMetadata and {"offsets", "sizes"} <= vars(chunk).keys(), "a part")
                 _need(_is_size(chunk.offsets) and _is_size(chunk.sizes), "a part's size")
                 _need(len(chunk.offsets) == len(chunk.sizes) == len(entry.size), "a part's dimensions")
@@ -278,7 +299,7 @@ def _check(found: Any) -> None:
     for name, path in (paths or {}).items():
         _need(type(name) is str and type(path) is tuple and 0 < len(path) < 100, "a path of a name")
         _need(type(path[0]) is str and all(type(key) in (str, int) for key in path), "a path of a name")
-        for depth, key in enumerate(path):
+        for depth, key in enumerate(once(path)):
             if type(key) is int:
                 _need(key >= 0, "a place in a list")
                 lengths[path[:depth]] = max(lengths.get(path[:depth], 0), key + 1)

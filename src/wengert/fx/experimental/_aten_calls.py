@@ -97,8 +97,10 @@ def _left_out(name: str, function: str, args: Any, kwargs: Any, placed: Any) -> 
     if "pool" in name and len(placed) > 2 and function.partition("_with")[0] in name and "adaptive" not in function:
         given = (*args, None, None, None)[2] if "stride" not in kwargs else kwargs["stride"]
         return (*placed[:2], [], *placed[3:]) if given is None else None  # the kernel's size
-    if function in ("norm", "std", "var") and len(args) == 1 and not kwargs:
-        return placed[:1]
+    if function in ("norm", "std", "var") and len(args) == 1:
+        given = [(key, value) for key, value in kwargs.items() if value not in (None, False)]
+        if given in ([], [("p", "fro")]):
+            return placed[:1]
     if name == "mean" and function == "adaptive_avg_pool2d":
         return (placed[0], [-1, -2], True)
     if function == "relu6":

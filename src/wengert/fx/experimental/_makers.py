@@ -64,7 +64,7 @@ class Makers(TorchFunctionMode):
         if name in _CONSTANTS:
             return self._constant(func(*args, **kwargs))
         if name in _IN_STEPS:
-            return _IN_STEPS[name](*args, **kwargs)
+            return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
         if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
             return self._whole(func, name, args, kwargs)
         former, self.mode.called = self.mode.called, (name, args, kwargs)

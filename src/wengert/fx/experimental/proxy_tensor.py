@@ -19,6 +19,8 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
+import numpy as np
+
 import wengert as torch
 
 from ..._base.errors import noted
@@ -35,6 +37,7 @@ from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload, not_intercepted
 from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
+from .._lazy_graph_module import _make_graph_module
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
@@ -61,7 +64,8 @@ class PythonKeyTracer(Tracer):
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
-            outside = {memory_of(t): t for t in living_of(Tensor)}
+            made = [t for t in living_of(Tensor) if hasattr(t, "_payload")]  # a failed call may have left others
+            outside = {memory_of(t): t for t in made}
         self.outside = outside
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
@@ -403,11 +407,12 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
             tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
         return result
 
-    def own(g: Any) -> Any:  # the tracer refers to all arrays, so a result is always copied: it stays the same node's
-        copied = own_plainly(g)
-        if copied is not g and not mode.quiet:
-            tracer.note(wrap(copied), tracer.node_of(wrap(g)))
-        return copied
+    def own(g: Any, copied: Any = np.ndarray.copy) -> Any:
+        # the tracer refers to all arrays, so a result is always copied: it stays the same node's
+        made = own_plainly(g, copied)
+        if made is not g and not mode.quiet:
+            tracer.note(wrap(made), tracer.node_of(wrap(g)))
+        return made
 
     own_plainly = delivery._own
     step = mode.step
@@ -492,7 +497,7 @@ def make_fx(
             result = outputs
         tracer.graph.output(tracer.create_arg(result))
         _fetch_at_each_use(tracer.graph)
-        return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+        return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
 

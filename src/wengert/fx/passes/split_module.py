@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...nn.modules.module import Module
+from .._lazy_graph_module import _make_graph_module
 from ..graph import Graph
 from ..graph_module import GraphModule, _get_attr
 from ..node import Node, map_arg
@@ -195,7 +196,7 @@ class _Split:
             for name in part.inputs:
                 if name not in values:
                     copy(self.nodes[name])
-            attributes[part.submod_name] = GraphModule(part.targets, part.graph)
+            attributes[part.submod_name] = _make_graph_module(part.targets, part.graph)
             call = graph.call_module(part.submod_name, tuple([values[name] for name in part.inputs]))
             proxy = Proxy(call)
             for i, name in enumerate(part.outputs):
@@ -205,6 +206,6 @@ class _Split:
             if node.name not in values:
                 copy(node)
         graph.output(map_arg(output.args[0], lambda n: values[n.name]))
-        made = GraphModule(attributes, graph)
+        made = _make_graph_module(attributes, graph)
         made.meta["partition_names"] = {part.submod_name for part in self.partitions.values()}
         return made

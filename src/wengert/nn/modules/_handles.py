@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Any
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ..._base.modes import is_grad_enabled
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
@@ -25,6 +25,9 @@ class HookDict(OrderedDict[int, Any]):
         if not seen:
             seen.append(True)
         super().__setitem__(key, hook)
+
+    def __repr__(self) -> str:
+        return "OrderedDict" + super().__repr__().removeprefix(type(self).__name__)
 
 
 ModuleHandle = RemovableHandle
@@ -189,11 +192,10 @@ class BackwardHook:
 
     def _without_inputs(self) -> None:
         """Call the hooks although no input requires grad, with ``None`` for each input."""
-        warnings.warn(
+        warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
             "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."
             "register_full_backward_hook for more details.",
-            stacklevel=5,
         )
         nothing = (None,) * self.n_inputs
         for hook in self.user_hooks:

@@ -8,11 +8,11 @@ Never put hooks into a module's dicts except by ``add_hook`` or ``HookDict``.
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from ..._base.errors import warn
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
 from ._handles import BackwardHook, WrappedHook, add_hook
@@ -217,10 +217,9 @@ class Hooked:
         result = state["result"]
         if around is not None:
             if not isinstance(result, (Tensor, tuple)):
-                warnings.warn(
+                warn(
                     "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
                     f"received {type(result)}",
-                    stacklevel=4,
                 )
             result = state["result"] = around.setup_output_hook(result)
         if partial:
@@ -263,10 +262,9 @@ class Hooked:
                 try:
                     self._call_forward_hook(hook_id, hook, state)
                 except Exception as error:  # noqa: BLE001  a hook's own error must not hide the first one
-                    warnings.warn(
+                    warn(
                         f"{what} forward hook with ``always_call=True`` raised an exception that was silenced as "
                         f"another error was raised in forward: {error}",
-                        stacklevel=4,
                     )
 
     def _place_partial(self, hooks: list[Any], inputs: Any, result: Any) -> None:
@@ -315,4 +313,4 @@ def _warn_of_partial(inputs: Any, result: Any, node: Any) -> None:
                 f"{_PARTIAL} grad_input. {_FULL}"
             )
     if text is not None:
-        warnings.warn(text, FutureWarning, stacklevel=6)
+        warn(text, FutureWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -91,11 +90,10 @@ class Stateful:
         ['0.weight', '0.bias']
         """
         if args:
-            warnings.warn(
+            warn(
                 "Positional args are being deprecated, use kwargs instead. Refer to "
                 "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
                 FutureWarning,
-                stacklevel=2,
             )
             destination, prefix, keep_vars = _by_place(args, destination, prefix, keep_vars)
         state = _new_state() if destination is None else destination

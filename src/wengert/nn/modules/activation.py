@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
@@ -35,7 +35,9 @@ class ReLU(_Inplace):
 
     def forward(self, input: Tensor) -> Tensor:
         """``max(0, x)``."""
-        return F.relu_(input) if self.inplace else torch.relu(input)
+        if type(input) is Tensor:  # the shortest way; what traces sees PyTorch's call
+            return F.relu_(input) if self.inplace else torch.relu(input)
+        return F.relu(input, inplace=self.inplace)
 
 
 class SiLU(_Inplace, function="silu"):
@@ -122,9 +124,7 @@ class Hardtanh(FunctionLayer, function="hardtanh", options="min_val max_val inpl
         super().__init__()
         for old, new, given in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if given is not None:
-                warnings.warn(
-                    f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning, stacklevel=2
-                )
+                warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace

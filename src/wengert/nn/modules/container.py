@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain, islice
 from typing import Any, Self, overload
 
+from ..._base.errors import warn
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Parameter
@@ -21,11 +21,10 @@ class Container(Module):
     """A module with submodules given by keyword, from PyTorch 0.1; deprecated."""
 
     def __init__(self, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that "
             "instead.",
             FutureWarning,
-            stacklevel=2,
         )
         super().__init__()
         for key, value in kwargs.items():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._base.errors import warn
 from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
@@ -73,10 +73,9 @@ class _InstanceNorm(_NormBase):
                     f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: "
                     f"{input.size(dim)}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing "
                 "in num_features, which is not used because affine=False",
-                stacklevel=2,
             )
         if dim == 0:
             return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)

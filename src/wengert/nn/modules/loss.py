@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..._base.errors import warn
 from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
@@ -143,11 +143,10 @@ class NLLLoss2d(NLLLoss):
     """The name of ``NLLLoss`` for images until PyTorch 0.3; deprecated."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
             "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
             FutureWarning,
-            stacklevel=2,
         )
         super().__init__(*args, **kwargs)
 

@@ -6,11 +6,11 @@ Its parts are in ``_named`` (iteration over the contents), ``_hooked`` (hooks an
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..._base.errors import noted
+from ..._base.errors import noted, warn
 from ..._base.grad_mode import no_grad
 from ..._base.tracebacks import Exit, with_handler
 from ..._tape.tensor import Tensor
@@ -143,9 +143,10 @@ class Module(Hooked, Stateful, Named):
                 raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
         own = self.__dict__
         own.update(training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set())
-        own["_is_full_backward_hook"] = None
         for hooks in _HOOK_DICTS:
             own[hooks] = HookDict()
+            if hooks == "_backward_hooks":  # the order of PyTorch's ``__dict__``
+                own["_is_full_backward_hook"] = None
         own["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -391,7 +392,7 @@ class Module(Hooked, Stateful, Named):
                     f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
                 )
             if dtype.is_complex:
-                warnings.warn(_COMPLEX, stacklevel=2)
+                warn(_COMPLEX)
 
         def convert(t: Any) -> Any:
             own = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else t.dtype
@@ -480,7 +481,7 @@ class Module(Hooked, Stateful, Named):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters; fill them with zeros if not ``set_to_none``."""
         if getattr(self, "_is_replica", False):
-            warnings.warn(_REPLICA, stacklevel=2)
+            warn(_REPLICA)
         for param in self.parameters():
             grad = param.grad
             if grad is None:
@@ -530,3 +531,9 @@ _REPLICA = (
     "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't "
     "accumulate gradients. If you need gradients in your forward method, consider using autograd.grad instead."
 )
+
+
+for _base in Module.__mro__[1:-1]:  # a user's error names the class that PyTorch defines them in
+    for _member in vars(_base).values():
+        if isinstance(_member, FunctionType):
+            _member.__qualname__ = f"Module.{_member.__name__}"

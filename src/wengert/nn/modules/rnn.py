@@ -6,11 +6,11 @@ import contextlib
 import math
 import numbers
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ..._tape.tensor import Tensor
 from ..utils.rnn import PackedSequence
 from ._making import add_parameters, init_within, unusual
@@ -38,10 +38,9 @@ def _check_arguments(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
     if dropout > 0 and num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
             f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
-            stacklevel=4,
         )
     for name, value, kind in (
         ("bias", bias, bool),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ..._base.exports import own_names
 from ..._tape.tensor import Tensor
 from .. import functional as F
@@ -138,6 +138,10 @@ class TransformerEncoderLayer(_TransformerLayer):
         is_causal: bool = False,
     ) -> Tensor:
         """The layer's output, of the input's shape."""
+        from ..._ops.nn.multihead import added_mask
+
+        src_key_padding_mask = added_mask(src_key_padding_mask, "src_key_padding_mask", src, src_mask, "src_mask")
+        src_mask = added_mask(src_mask, "src_mask", src)
         x = self._with_residual(1, src, self._sa_block, src_mask, src_key_padding_mask, is_causal)
         return self._with_residual(2, x, self._ff_block)
 
@@ -219,9 +223,8 @@ class TransformerEncoder(_Stack):
         why_not = _why_not_nested(encoder_layer)
         self.use_nested_tensor = enable_nested_tensor and not why_not
         if enable_nested_tensor and why_not:
-            warnings.warn(
+            warn(
                 f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}",
-                stacklevel=2,
             )
 
     def forward(
@@ -231,9 +234,35 @@ class TransformerEncoder(_Stack):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """The last layer's output, of the input's shape."""
+        """The last layer's output, of the input's shape.
+
+        In inference (``eval``, no gradient, no other mask) the outputs of padded places at the ends are zero, as
+        PyTorch's are, which computes such batches as nested tensors.
+        """
+        from ..._ops.nn.multihead import added_mask
+
+        src_key_padding_mask = added_mask(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
+        mask = added_mask(mask, "mask", src)
+        padded = self._padded(src, mask, src_key_padding_mask)
         causal = self._is_causal(src, mask, is_causal)
-        return self._through(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+        x = src
+        for layer in self.layers:
+            x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+        if padded is not None:
+            x = x.masked_fill(padded, 0.0)
+        return x if self.norm is None else self.norm(x)
+
+    def _padded(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor | None:
+        """Where PyTorch's nested tensors have no element, (N, S, 1); ``None`` where it does not make one."""
+        if not self.use_nested_tensor or mask is not None or padding is None or self.training or src.dim() != 3:
+            return None
+        if torch.is_autocast_enabled("cpu"):
+            return None
+        if torch.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.layers.parameters())):
+            return None
+        padded = padding.bool()
+        at_the_ends = bool((padded[:, 1:] | ~padded[:, :-1]).all())
+        return padded.unsqueeze(-1) if at_the_ends else None
 
 
 def _why_not_nested(layer: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Iterable
 from sys import _getframe as getframe
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import wengert as torch
 
 from ..._arrays.library import lib
+from ..._base.errors import warn
 from ..._base.grad_mode import no_grad
 from ..._base.modes import slow_always
 from ..._tape.tensor import Tensor, wrap
@@ -84,7 +84,7 @@ def clip_grad_norm_(
         generated = isinstance(parameters, types.GeneratorType)
         parameters = list(parameters)
         if generated and not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+            warn("`parameters` is an empty generator, no gradient clipping will occur.")
     grads = _grads(parameters)
     arrays = _arrays(grads) if norm_type == 2 and not error_if_nonfinite else None
     if arrays is not None:
@@ -131,10 +131,9 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The name of ``clip_grad_norm_`` until PyTorch 0.3; deprecated."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import wengert as torch
 
+from ..._base.constants import type_name
+from ..._tape.error_text import expect_tensor
 from ..._tape.tensor import Tensor
 
 __all__ = [
@@ -116,10 +118,15 @@ def pack_padded_sequence(
     >>> pack_padded_sequence(torch.tensor([[1, 4], [2, 5], [3, 0]]), [3, 2]).data
     tensor([1, 4, 2, 5, 3])
     """
+    expect_tensor("_pack_padded_sequence", "input", 1, input)
     if isinstance(lengths, Tensor):
         lengths = lengths.to(dtype=torch.int64)
     else:
         lengths = torch.as_tensor(lengths, dtype=torch.int64)
+    if lengths.dim() != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D cpu Long tensor"
+        )
     sorted_indices = None
     if not enforce_sorted:
         lengths, sorted_indices = torch.sort(lengths, descending=True)
@@ -175,11 +182,13 @@ def pad_packed_sequence(
         blank = row.new_full((missing, *row.shape[1:]), padding_value) if missing else None
         filled.append(row if blank is None else torch.cat([row, blank], 0))
     padded = torch.stack(filled, 0)
+    if batch_first:
+        padded = padded.transpose(0, 1)
     lengths = torch.tensor([sum(size > n for size in sizes) for n in range(batch)], dtype=torch.int64)
     order = sequence.unsorted_indices
     if order is not None:
-        padded, lengths = padded.index_select(1, order), lengths[order]
-    return (padded.transpose(0, 1) if batch_first else padded), lengths
+        padded, lengths = padded.index_select(0 if batch_first else 1, order), lengths[order]
+    return padded, lengths
 
 
 def pad_sequence(
@@ -200,6 +209,9 @@ def pad_sequence(
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     rows = tuple(sequences)
+    for place, row in enumerate(rows):
+        if not isinstance(row, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(row)}")
     if not rows:
         raise RuntimeError("received an empty list of sequences")
     longest = max(row.size(0) for row in rows)

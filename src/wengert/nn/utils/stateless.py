@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from ..._base.errors import warn
 from ..._base.modes import unwinding
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
@@ -27,11 +27,10 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """The name of ``torch.func.functional_call`` until PyTorch 2.0; deprecated."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
-        stacklevel=2,
     )
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._base.errors import warn
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
 from ..parameter import Parameter
@@ -28,10 +28,9 @@ class WeightNorm:
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Replace the parameter by its length and direction, and register the hook."""
-        warnings.warn(
+        warn(
             "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
             FutureWarning,
-            stacklevel=3,
         )
         direction = getattr(module, name)
         check_weight(module, name, direction, WeightNorm, "weight")

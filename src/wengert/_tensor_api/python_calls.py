@@ -12,8 +12,7 @@ from typing import Any
 
 from .._base.registry import PUBLIC
 from .._kinds.templates import first_call_of
-from .._tensor_api.override_sites import SITES
-from ._naming import public_places
+from .torch_function import NAMED, OF_FUNCTIONAL_MODULE, SITES, public_places
 
 # The functions that PyTorch writes in Python, by the number of arguments that they hand on by place.
 _BY_PLACE = {
@@ -47,6 +46,7 @@ _OF_TORCH = frozenset(
     ["cdist", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 )  # all others are of nn.functional
 
+_METHODS = {"backward": 1, "istft": 2, "lu": 1, "norm": 1, "split": 2, "stft": 2, "unique": 1, "unique_consecutive": 1}
 _OWN = frozenset({"cudnn_enable", "cudnn_enabled", "generator"})  # parameters that PyTorch's functions have not
 _AS_INTERPOLATE: dict[str, dict[str, Any]] = {  # functions whose calls PyTorch hands on at once, and what they add
     "upsample": {},
@@ -67,6 +67,8 @@ def signature_of(fn: Any) -> inspect.Signature:
     parameters = [p for p in found.parameters.values() if p.name not in _OWN]
     if name in ("normalize", "tensordot"):
         parameters.append(inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+    if name == "norm" and "out" not in found.parameters:
+        parameters.insert(4, inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
     if name == "multi_head_attention_forward":
         parameters.insert(17, parameters.pop())  # `is_causal`
     return found.replace(parameters=parameters)
@@ -100,6 +102,24 @@ def is_written_in_python(fn: Any) -> bool:
     return name in _BY_PLACE and space == ("torch" if name in _OF_TORCH else "nn.functional")
 
 
+def asks_in_python(fn: Any) -> bool:
+    """Whether PyTorch's function or method is written in Python and asks overrides there."""
+    space, name = public_places().get(id(fn), ("", ""))
+    if space == "Tensor":
+        return name in _METHODS
+    if space == "nn.functional" and name in _AS_INTERPOLATE:
+        return True
+    return fn in NAMED or is_written_in_python(fn) or (space == "torch" and name in OF_FUNCTIONAL_MODULE)
+
+
+def _binds_own(fn: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+    try:
+        _own_signature(fn).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """The function and the arguments of a call as PyTorch's own function hands them on."""
     space, name = public_places().get(id(fn), ("", ""))
@@ -107,12 +127,16 @@ def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, t
         args = (args[0], *args[1])
     if space == "nn.functional" and name in _AS_INTERPOLATE:
         fn, kwargs, name = PUBLIC[space]["interpolate"], {**kwargs, **_AS_INTERPOLATE[name]}, "interpolate"
-    if not is_written_in_python(fn):
+    count = _METHODS.get(name) if space == "Tensor" else _BY_PLACE[name] if is_written_in_python(fn) else None
+    if fn in NAMED:
+        count, name = 0, fn.__name__  # as those of `nn.init` do
+    if count is None:
         return fn, args, kwargs
-    count = _BY_PLACE[name]
     try:
         bound = signature_of(fn).bind(*args, **kwargs)
     except TypeError as e:
+        if _binds_own(fn, args, kwargs):  # a call of the compiled function of this name: `torch.layer_norm`
+            return fn, args, kwargs
         raise TypeError(f"{name}() {e}") from None
     bound.apply_defaults()
     values = [(key, value) for key, value in bound.arguments.items() if key != "split_size"]

@@ -1,0 +1,213 @@
+"""The names and types of the options that PyTorch's ``torch.compile(options=...)`` takes; here they do nothing.
+
+After the colon stands the type that a value must have, by its first letter; without one, any will do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TYPES = {k.__name__[0]: k for k in (bool, int, float, str, list, tuple)} | {"n": type(None), "": object}
+_OPTIONS = """
+TYPE_CHECKING:b inplace_padding:b can_inplace_pad_graph_input:b enable_auto_functionalized_v2:b debug:b
+disable_progress:b verbose_progress:b worker_log_path:n precompilation_timeout_seconds:i fx_graph_cache:b
+remote_gemm_autotune_cache:b fx_graph_remote_cache bundle_triton_into_fx_graph_cache non_blocking_remote_cache_write:b
+autotune_local_cache:b autotune_remote_cache bundled_autotune_remote_cache unsafe_skip_cache_dynamic_shape_guards:b
+unsafe_marked_cacheable_functions sleep_sec_TESTING_ONLY triton_kernel_default_layout_constraint cpp_wrapper:b
+cpp_wrapper_build_separate:b fx_wrapper:b cpp_cache_precompile_headers:b online_softmax:b apply_gumbel_max_trick:b
+dce:b static_weight_shapes:b size_asserts:b nan_asserts:b runtime_triton_nan_asserts:b scalar_asserts:b
+alignment_asserts:b pick_loop_orders:b inplace_buffers:b allow_buffer_reuse:b memory_planning:b use_fast_math:b
+memory_pool benchmark_harness:b epilogue_fusion:b epilogue_fusion_with_atomic_add:b prologue_fusion:b
+epilogue_fusion_first:b epilogue_fusion_user_defined_triton_kernel:b pattern_matcher:b b2b_gemm_pass:b
+post_grad_custom_pre_pass post_grad_custom_post_pass custom_partitioner_fn joint_custom_pre_pass
+joint_custom_post_pass pre_grad_custom_pass _pre_fusion_custom_pass _post_fusion_custom_pass split_cat_fx_passes:b
+efficient_conv_bn_eval_fx_passes:b is_predispatch:b group_fusion:b batch_fusion:b pre_grad_fusion_options
+post_grad_fusion_options reorder_for_locality:b dynamic_scale_rblock:b force_fuse_int_mm_with_mul:b
+keep_addmm_fused_for_half_dtypes:b use_mixed_mm:b fx_passes_numeric_check mixed_mm_choice
+reorder_for_compute_comm_overlap:b reorder_for_compute_comm_overlap_passes reorder_prefetch_limit
+reorder_for_peak_memory:b reorder_for_peak_memory_debug:b size_threshold_for_succ_based_strategy:i
+bucket_all_gathers_fx bucket_all_gathers_fx_bucket_size_determinator bucket_all_gathers_bucket_mode
+dedup_reduce_scatters:b bucket_reduce_scatters_fx bucket_reduce_scatters_fx_bucket_size_determinator
+bucket_reduce_scatters_bucket_mode bucket_all_reduces_fx bucket_all_reduces_fx_bucket_size_determinator
+estimate_op_runtime:s runtime_estimations_mms_benchmark:b intra_node_bw inter_node_bw cpu_gpu_bw:f
+use_experimental_benchmarker:b distributed_max_autotune_gemm:b pipeline_max_autotune_gemm:b
+use_torch_profiler_benchmarker:b max_autotune:b max_autotune_pointwise:b max_autotune_gemm:b incremental_autotune
+inductor_default_autotune_warmup:i inductor_default_autotune_rep:i autotune_num_choices_displayed
+max_autotune_report_choices_stats:b max_autotune_prune_choices_based_on_shared_mem:b triton_disable_device_detection:b
+graph_partition:b cudagraph_policy custom_should_partition_ops cudagraph_unsafe_unbacked_ops
+max_autotune_allow_flexible_layouts:b multi_kernel_hints max_autotune_gemm_backends:s nvgemm_max_profiling_configs
+nvgemm_supplement_configs:b _conv_default_backends:s max_autotune_conv_backends:s
+max_autotune_conv_bwd_weight_backends:s max_autotune_conv_bwd_input_backends:s max_autotune_gemm_search_space
+max_autotune_flex_search_space fallback_by_default:b selective_decompose:b use_dce:b use_pre_grad_passes:b
+pre_grad_pass_timing use_joint_graph_passes:b use_post_grad_passes:b cutedsl_enable_autotuning:b
+autotune_fallback_to_aten:b unbacked_symint_fallback:i search_autotune_cache:b save_args:b autotune_in_subproc:b
+max_autotune_subproc_result_timeout_seconds:f max_autotune_subproc_graceful_timeout_seconds:f
+max_autotune_subproc_terminate_timeout_seconds:f autotune_multi_device:b collective_benchmark_nruns:i
+collective_benchmark_timeout:f coordinate_descent_tuning:b coordinate_descent_check_all_directions:b
+coordinate_descent_search_radius:i autoheuristic_collect.pad_mm:b autoheuristic_collect.mixed_mm:b
+autoheuristic_use.pad_mm:n autoheuristic_use.mixed_mm:b run_jit_post_compile_hook:b autoheuristic_log_path:s
+layout_opt_default:s layout_optimization:b force_layout_optimization:b cache_sdpa_constraint:b keep_output_stride:b
+warn_mix_layout:b realize_reads_threshold:i _realize_opcount_threshold_default:i realize_opcount_threshold
+realize_cpu_opcount_threshold:i _realize_acc_reads_threshold_default:i realize_acc_reads_threshold
+realize_cpu_acc_reads_threshold:i realize_acc_reads_size_threshold delay_realize_cheap_outputs:b fallback_random:b
+align_random_eager:b fallback_embedding_bag_byte_unpack:b implicit_fallbacks:b assume_unaligned_fallback_output:b
+inductor_choices_class aggressive_fusion:b debug_fusion:b benchmark_fusion:b enabled_metric_tables:s
+loop_ordering_after_fusion:b loop_reindexing_after_fusion:b loop_index_inversion_in_fusion:b
+score_fusion_memory_threshold:i benchmark_epilogue_fusion:b max_epilogue_benchmarked_choices:i max_fusion_size:i
+min_overlap_ratio:f max_fusion_buffer_group_pairwise_attempts:i max_fusion_unique_io_buffers
+max_complex_pointwise_cat_inputs:i max_pointwise_cat_inputs:i force_pointwise_cat:b unroll_reductions_threshold:i
+comment_origin:b conv_1x1_as_mm:b split_reductions:b deterministic:b batch_invariant:b min_num_split:i
+benchmark_kernel:b constant_and_index_propagation:b always_keep_tensor_constants:b assert_indirect_indexing:b
+do_not_emit_runtime_assertions:b compute_all_bounds:b combo_kernels:b benchmark_combo_kernel:b
+combo_kernels_autotune:i combo_kernel_allow_mixed_sizes:i combo_kernel_foreach_dynamic_shapes:b
+combo_kernel_max_num_args:i combo_kernel_max_num_nodes:i combo_kernel_per_subkernel_blocks:b
+combo_kernel_autotune_grouping:b combo_kernels_pointwise_only:b combo_kernel_peak_memory_increase_gb
+combo_kernel_peak_memory_pct_threshold combo_kernel_max_distance:i joint_graph_constant_folding:b
+debug_index_asserts:b is_nightly_or_source:b developer_warnings:b optimize_scatter_upon_const_tensor:b
+add_pre_grad_passes remove_pre_grad_passes disabled_passes:s worker_start_method:s small_memory_access_threshold:i
+worker_suppress_logging:b log_tlparse:b _fuse_ddp_communication:b _fuse_ddp_bucket_size:i
+_fuse_ddp_communication_passes _micro_pipeline_tp:b partitioned_scatter_enabled:b partitioned_scatter_min_partitions:i
+partitioned_scatter_max_partitions:i partitioned_scatter_memory_budget:f _collective.auto_select:b
+_collective.one_shot_all_reduce_threshold_bytes:i aten_distributed_optimizations.enable_overlap_scheduling:b
+aten_distributed_optimizations.collective_bucketing aten_distributed_optimizations.insert_overlap_deps
+aten_distributed_optimizations.max_compute_pre_fetch aten_distributed_optimizations.compute_overlap_multipler
+aten_distributed_optimizations.custom_runtime_estimation aten_distributed_optimizations.collective_estimator
+aten_distributed_optimizations.compute_estimator
+aten_distributed_optimizations.profile_guided_estimations_profile_path
+aten_distributed_optimizations.max_memory_increase_gb aten_distributed_optimizations.max_memory_increase_ratio
+aten_distributed_optimizations.max_in_flight_gb aten_distributed_optimizations.max_coll_distance
+aten_distributed_optimizations.log_final_collectives_estimations:b aten_distributed_optimizations.bucket_exposed_first
+aten_distributed_optimizations.bucket_only_internode_comms:b aten_distributed_optimizations.enable_fusion_regions:b
+aten_distributed_optimizations.bucket_mode aten_distributed_optimizations.prioritize_bucketing_during_scheduling:b
+aten_distributed_optimizations.spmd_check:b aten_distributed_optimizations.spmd_mismatch
+aten_distributed_optimizations.overlap_scheduling_autofix_cycles:b
+aten_distributed_optimizations.enable_low_contention_collectives:b
+aten_distributed_optimizations.low_contention_skip_overlap_check:b
+aten_distributed_optimizations.low_contention_min_bytes_per_rank:i
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives:b
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives_bucket_cap_mb
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives_min_bucket_cap_mb:f
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives_max_bucket_cap_mb:f
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives_verbose:b
+aten_distributed_optimizations.pre_bucketing_fsdp_collectives_saturation_calibration_multiplier:f
+aten_distributed_optimizations.allow_comms_decompositions:b compile_threads quiesce_async_compile_pool:b
+quiesce_async_compile_time:i use_static_cuda_launcher:b static_launch_user_defined_triton_kernels:b
+strict_static_cuda_launcher:b keep_static_cubin_raw:b use_fast_triton_launcher:b use_launch_metadata_schema:b
+global_cache_dir kernel_name_max_ops:i shape_padding:b comprehensive_padding:b pad_channels_last:b
+pad_dynamic_shapes:b disable_padding_cpu:b expand_dimension_for_pointwise_nodes:b padding_alignment_bytes:i
+padding_stride_threshold:i pad_outputs:b bw_outputs_user_visible:b force_shape_pad:b permute_fusion:b
+profiler_mark_wrapper_call:b generate_intermediate_hooks:b debug_ir_traceback:b _raise_error_for_testing:b
+_use_fp64_for_unbacked_floats:b _profile_var:s profile_bandwidth:b profile_bandwidth_regex:s profile_bandwidth_output
+profile_bandwidth_with_do_bench_using_profiling:b disable_cpp_codegen:b freezing:b freezing_discard_parameters:b
+decompose_mem_bound_mm:b wrap_inductor_compiled_regions:b assume_aligned_inputs:b assume_32bit_indexing:b
+unsafe_ignore_unsupported_triton_autotune_args:b check_stack_no_cycles_TESTING_ONLY:b
+force_disable_cudagraph_TESTING_ONLY:b enable_linear_binary_folding:b annotate_training:b
+enable_caching_generated_triton_templates:b autotune_lookup_table file_lock_timeout:i compile_worker_wait_timeout:i
+enable_autograd_for_aot:b torchinductor_worker_logpath:s auto_chunker.enable:b auto_chunker.output_size_threshold:i
+auto_chunker.amplify_ratio_threshold:i auto_chunker.num_chunk cpp.threads:i cpp.no_redundant_loops:b
+cpp.dynamic_threads:b cpp.simdlen cpp.min_chunk_size:i cpp.cxx cpp.march cpp.enable_kernel_profile:b
+cpp.weight_prepack:b cpp.inject_relu_bug_TESTING_ONLY cpp.inject_log1p_bug_TESTING_ONLY cpp.vec_isa_ok
+cpp.descriptive_names cpp.max_horizontal_fusion_size:i cpp.fallback_scatter_reduce_sum:b
+cpp.enable_unsafe_math_opt_flag:b cpp.enable_floating_point_contract_flag:s cpp.enable_tiling_heuristics:b
+cpp.enable_grouped_gemm_template:b cpp.gemm_max_k_slices:i cpp.gemm_cache_blocking:n cpp.gemm_thread_factors:n
+cpp.enable_loop_tail_vec:b cpp.enable_concat_linear:b cpp.use_decompose_tanh:b cpp.use_small_dequant_buffer:b
+cpp.force_inline_kernel:b cpp.use_constexpr_for_int_array:b cpp.use_two_step_variance_threshold:i triton.cudagraphs:b
+triton.cudagraph_trees:b triton.cudagraph_skip_dynamic_graphs:b triton.cudagraph_capture_sizes
+triton.cudagraph_min_partition_size:i triton.slow_path_cudagraph_asserts:b triton.cudagraph_trees_history_recording:b
+triton.cudagraph_trees_objgraph:b triton.cudagraph_support_input_mutation:b
+triton.cudagraph_unexpected_rerecord_limit:i triton.cudagraph_dynamic_shape_warn_limit triton.force_cudagraph_sync:b
+triton.force_cudagraphs_warmup:b triton.cudagraph_or_error:b triton.reorder_for_reducing_graph_partitions:b
+triton.cudagraph_partition_memory_budget:f triton.fast_path_cudagraph_asserts:b triton.skip_cudagraph_warmup:b
+triton.debug_sync_graph:b triton.debug_sync_kernel:b triton.dense_indexing:b triton.coalesce_tiling_analysis:b
+triton.max_tiles triton.prefer_nd_tiling:b triton.autotune_pointwise:b triton.autotune_cublasLt:b
+triton.autotune_at_compile_time triton.autotune_with_sample_inputs:b triton.tile_reductions:b triton.native_matmul:b
+triton.tiling_prevents_pointwise_fusion:b triton.tiling_prevents_reduction_fusion:b triton.unique_kernel_names:b
+triton.unique_user_kernel_names:b triton.descriptive_names triton.persistent_reductions:b triton.decompose_sort_ops:b
+triton.cooperative_reductions:b triton.force_cooperative_reductions:b triton.use_two_step_variance_min_numel:i
+triton.use_two_step_variance_threshold:i triton.multi_kernel triton.divisible_by_16:b triton.emit_pointer_range_32:b
+triton.min_split_scan_rblock:i triton.store_cubin:b triton.spill_threshold:i triton.use_block_ptr:b
+triton.use_tensor_descriptor:b triton.transpose_discontiguous_tensor_descriptor:b triton.inject_relu_bug_TESTING_ONLY
+triton.codegen_upcast_to_fp32:b triton.enable_persistent_tma_matmul:b triton.enable_template_tma_store:b
+triton.enable_tma_load_for_template_epilogue:b triton.skip_l1_cache:b
+triton.disallow_failing_autotune_kernels_TESTING_ONLY:b triton.num_decompose_k_splits:i triton.decompose_k_threshold:i
+triton.enable_pdl:b triton.mix_order_reduction:b triton.mix_order_reduction_initial_xblock:i
+triton.mix_order_reduction_split_size triton.mix_order_reduction_autotune_split_size:b
+triton.mix_order_reduction_non_strict_mode:b triton.mix_order_reduction_max_reads:i
+triton.mix_order_reduction_allow_multi_stages:b triton.nested_reduction:b triton.debug_dump_kernel_inputs
+triton.max_kernel_dump_occurrences:i triton.proton_profiling:b triton.proton_output_dir triton.proton_group_by_sm:b
+triton.proton_split_invocations:b triton.proton_per_cta_occupancy:b triton.dynamic_disable_pipelining:b
+aot_inductor.autotune_per_kernel_alloc:b aot_inductor.output_path:s aot_inductor.debug_compile:b
+aot_inductor.debug_symbols:b aot_inductor.enable_frame_pointer:b aot_inductor.enable_line_tables:b
+aot_inductor.compile_wrapper_opt_level:s aot_inductor.debug_intermediate_value_printer
+aot_inductor.filtered_kernel_names:n aot_inductor.serialized_in_spec:s aot_inductor.serialized_out_spec:s
+aot_inductor.use_runtime_constant_folding:b aot_inductor.force_mmap_weights:b aot_inductor.use_consts_asm_build:b
+aot_inductor.package:b aot_inductor.package_cpp_only aot_inductor.dynamic_linkage:b aot_inductor.metadata
+aot_inductor.raise_error_on_ignored_optimization:b aot_inductor.check_lowerbound:b aot_inductor.dump_aoti_minifier:b
+aot_inductor.repro_level:i aot_inductor.presets aot_inductor.allow_stack_allocation:b
+aot_inductor.use_minimal_arrayref_interface:b aot_inductor.weight_use_caching_allocator:b
+aot_inductor.package_constants_in_so:b aot_inductor.package_constants_on_disk_format aot_inductor.precompile_headers:b
+aot_inductor.embed_kernel_binary aot_inductor.emit_multi_arch_kernel aot_inductor.model_name_for_generated_files
+aot_inductor.custom_ops_to_c_shims aot_inductor.custom_op_libs aot_inductor.enable_lto:b aot_inductor.link_libtorch:b
+aot_inductor.cross_target_platform aot_inductor.aoti_shim_library aot_inductor.aoti_shim_library_path
+aot_inductor_mode.compile_standalone:b cutlass.compile_opt_level cutlass.enable_debug_info:b cutlass.use_fast_math:b
+cutlass.cutlass_dir:s cutlass.cutlass_max_profiling_configs cutlass.cutlass_max_profiling_swizzle_options
+cutlass.cutlass_dynamic_cluster_shape cutlass.cutlass_dynamic_cluster_fallback
+cutlass.cutlass_epilogue_fusion_enabled:b cutlass.cutlass_tma_only:b cutlass.cutlass_backend_min_gemm_size:i
+cutlass.generate_test_runner:b cutlass.cutlass_op_allowlist_regex cutlass.cutlass_op_denylist_regex
+cutlass.cutlass_instantiation_level:s cutlass.cutlass_hash_with_compile_cmd:b cutlass.cutlass_prescreening:b
+cutlass.cutlass_enabled_ops:s cutlass.use_binary_remote_cache:b cutlass.upload_to_binary_remote_cache:b
+cutlass.binary_remote_cache_force_write:b cutlass.enable_caching_codegen:b cuda.arch cuda.version cuda.cuda_cxx
+cuda.enable_cuda_lto:b cuda.enable_ptxas_info:b cuda.nvgemm_max_profiling_configs cuda.compile_opt_level:s
+cuda.enable_debug_info:b cuda.use_fast_math:b cuda.cutlass_dir:s cuda.cutlass_max_profiling_configs:n
+cuda.cutlass_max_profiling_swizzle_options:l cuda.cutlass_dynamic_cluster_shape:t
+cuda.cutlass_dynamic_cluster_fallback:t cuda.cutlass_epilogue_fusion_enabled:b cuda.cutlass_tma_only:b
+cuda.cutlass_backend_min_gemm_size:i cuda.generate_test_runner:b cuda.cutlass_op_allowlist_regex:n
+cuda.cutlass_op_denylist_regex:n cuda.cutlass_instantiation_level:s cuda.cutlass_hash_with_compile_cmd:b
+cuda.cutlass_prescreening:b cuda.cutlass_enabled_ops:s cuda.use_binary_remote_cache:b
+cuda.upload_to_binary_remote_cache:b cuda.binary_remote_cache_force_write:b cuda.enable_caching_codegen:b xpu.arch
+xpu.version xpu.oneapi_root xpu.cutlass_dir:s xpu.compile_opt_level:s xpu.enable_debug_info:b xpu.use_fast_math:b
+xpu.cutlass_max_profiling_configs:n xpu.cutlass_max_profiling_swizzle_options:l xpu.cutlass_dynamic_cluster_shape:t
+xpu.cutlass_dynamic_cluster_fallback:t xpu.cutlass_epilogue_fusion_enabled:b xpu.cutlass_tma_only:b
+xpu.cutlass_backend_min_gemm_size:i xpu.generate_test_runner:b xpu.cutlass_op_allowlist_regex:n
+xpu.cutlass_op_denylist_regex:n xpu.cutlass_instantiation_level:s xpu.cutlass_hash_with_compile_cmd:b
+xpu.cutlass_prescreening:b xpu.cutlass_enabled_ops:s xpu.use_binary_remote_cache:b xpu.upload_to_binary_remote_cache:b
+xpu.binary_remote_cache_force_write:b xpu.enable_caching_codegen:b rocm.arch rocm.ck_supported_arch
+rocm.compile_opt_level rocm.is_debug:b rocm.save_temps:b rocm.use_fast_math:b rocm.flush_denormals:b
+rocm.print_kernel_resource_usage:b rocm.rocm_home rocm.ck_dir:n rocm.generate_test_runner:b
+rocm.n_max_profiling_configs rocm.ck_max_profiling_configs rocm.ck_tile_max_profiling_configs
+rocm.use_preselected_instances:b rocm.kBatch_sweep rocm.split_k_threshold:i rocm.contiguous_threshold:i rocm.origami:b
+rocm.origami_topk:i cpu_backend cuda_backend tpu_backend xpu_backend mtia.disable_welford_reduction:b
+halide.cpu_target:s halide.gpu_target:s halide.scheduler_cuda halide.scheduler_cpu halide.asserts:b halide.debug:b
+halide.scan_kernels:b trace.enabled:b trace.save_real_tensors:b trace.debug_dir trace.debug_log:b trace.info_log:b
+trace.fx_graph:b trace.fx_graph_transformed:b trace.ir_pre_fusion:b trace.ir_post_fusion:b trace.output_code:b
+trace.graph_diagram:b trace.graph_diagram_format:s trace.draw_orig_fx_graph:b trace.orig_fx_graph_diagram_format:s
+trace.dot_graph_shape:n trace.log_url_for_graph_xform:n trace.compile_profile:b trace.upload_tar
+trace.log_autotuning_results:b trace.provenance_tracking_level:i _save_config_ignore _cache_config_ignore_prefix
+_cache_config_factory_keys external_matmul write_are_deterministic_algorithms_enabled:b lookup_table.table
+lookup_table.check_src_hash:b test_configs.force_extern_kernel_in_multi_template:b
+test_configs.force_custom_op_decomposition test_configs.force_no_impl_grouping:b test_configs.max_mm_configs
+test_configs.max_flex_configs test_configs.runtime_triton_dtype_assert:b test_configs.runtime_triton_shape_assert:b
+test_configs.static_cpp_dtype_assert:b test_configs.autotune_choice_name_regex test_configs.autotune_choice_desc_regex
+test_configs.graphsafe_rng_func_ignores_fallback_random:b test_configs.track_memory_lifecycle
+test_configs.use_libtorch:b test_configs.assume_bucketing_reduces_latency:b
+test_configs.force_filter_reduction_configs:b test_configs.distort_benchmarking_result:s
+test_configs.bisect_pre_grad_graph:b test_configs.bisect_keep_custom_backend_for_inductor:b
+eager_numerics.division_rounding:b eager_numerics.disable_ftz:b eager_numerics.use_pytorch_libdevice:b
+emulate_precision_casts:b emulate_precision_casts_on_saved_tensors:b
+"""
+#: name -> type
+OPTIONS: dict[str, type] = {name: _TYPES[kind] for name, _, kind in (w.partition(":") for w in _OPTIONS.split())}
+
+
+def check(options: dict[str, Any]) -> None:
+    """Refuse an option that is not there, or a value of another type.
+
+    Raises:
+        RuntimeError: as in PyTorch.
+    """
+    for key, value in options.items():
+        kind = OPTIONS.get(key.replace("-", "_"))
+        if kind is None:
+            raise RuntimeError(f"Unexpected optimization option {key}, known options are {list(OPTIONS)}")
+        if not isinstance(value, kind):
+            raise RuntimeError(f"Unexpected type of attr {key}, got {type(value).__name__} should be {kind.__name__}")
