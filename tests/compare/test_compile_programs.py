@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
