@@ -40,6 +40,14 @@ def _fixed_randomness() -> None:
 
 
 @pytest.fixture(autouse=True)
+def _warnings_come_again() -> None:
+    """What is warned of once in a process is warned of in every test that does it, whichever ran before."""
+    from wengert._base import errors
+
+    errors.warned.clear()
+
+
+@pytest.fixture(autouse=True)
 def _bfloat16_is_forgotten() -> Iterator[None]:
     """Operators leave the hot path as soon as there is a bfloat16 array; the next test begins without."""
     yield

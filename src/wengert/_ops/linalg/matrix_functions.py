@@ -346,6 +346,7 @@ def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
+    expect_tensors("cross", input=input, other=other)
     if dim is None:
         warn_once(
             "Using torch.cross without specifying the dim arg is deprecated.\n"
