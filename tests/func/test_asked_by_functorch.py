@@ -200,34 +200,6 @@ def test_what_runs_for_each_example_is_differentiated() -> None:
         vmap(lambda a: T.allclose(a, a))(X)
 
 
-class Product(T.autograd.Function):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Any, y: Any) -> Any:
-        return x * y
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        x, y = ctx.saved_tensors
-        return g * y, g * x
-
-
-def test_a_custom_function_in_vmap_keeps_the_history_of_what_is_not_mapped() -> None:
-    weight, rows = T.ones(3), T.arange(12.0).view(4, 3)
-
-    def loss(weight: T.Tensor) -> T.Tensor:
-        return vmap(Product.apply, (None, 0))(weight, rows).sum()
-
-    assert grad(loss)(weight).equal(rows.sum(0))
-    leaf = weight.requires_grad_()
-    assert T.autograd.grad(loss(leaf), leaf)[0].equal(rows.sum(0))
-
-
 def test_jvp_writes_to_what_it_was_given() -> None:
     x, v = T.ones(3), T.tensor([1.0, 2.0, 3.0])
     out, tangent = jvp(lambda a: a[1:].mul_(2).sum(), (x,), (v,))

@@ -205,6 +205,17 @@ def test_generated_rule_sums_over_broadcast_dims() -> None:
     assert T.equal(g, y.sum(1))
 
 
+def test_a_custom_function_in_vmap_keeps_the_history_of_what_is_not_mapped() -> None:
+    weight, rows = T.ones(3), T.arange(12.0).view(4, 3)
+
+    def loss(weight: T.Tensor) -> T.Tensor:
+        return T.func.vmap(_Scaled.apply, (None, 0))(weight, rows).sum()
+
+    assert T.func.grad(loss)(weight).equal(rows.sum(0))
+    leaf = weight.requires_grad_()
+    assert T.autograd.grad(loss(leaf), leaf)[0].equal(rows.sum(0))
+
+
 class _Row(T.autograd.Function):
     @staticmethod
     def forward(x: Any, row: int) -> Any:
