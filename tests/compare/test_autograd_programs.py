@@ -672,13 +672,15 @@ def outcome(T: ModuleType, preparation: str, program: str) -> tuple[str, list[st
     scope: dict[str, Any] = {"T": T, "A": T.autograd}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        exec(preparation, scope)
+        T.set_warn_always(True)  # what is warned of once in a process, whichever program was the first
         try:
+            exec(preparation, scope)
             exec(program, scope)
             text = str(scope.get("r"))
         except Exception as error:  # noqa: BLE001  whatever PyTorch raises is compared
             text = f"{type(error).__name__}: {error}"
         finally:
+            T.set_warn_always(False)
             T.set_grad_enabled(True)
             if "level" in scope:
                 with contextlib.suppress(RuntimeError):  # it was not entered
