@@ -43,7 +43,7 @@ from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, 
 from ._tensor_api.legacy_types import TYPES, set_default_tensor_type
 from ._tensor_api.printing import set_printoptions
 from ._tensor_api.publish import attach, function, module_names, submodule
-from ._tensor_api.storage import TypedStorage, UntypedStorage
+from ._tensor_api.storage import StorageBase, TypedStorage, UntypedStorage
 from .random import (
     Generator,
     default_generator,

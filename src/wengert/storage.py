@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 from ._saving.storages import STORAGES
+from ._tensor_api.storage import StorageBase as _StorageBase  # noqa: F401  where libraries find it
 from ._tensor_api.storage import TypedStorage, UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage", *STORAGES]  # noqa: PLE0604  the names of a table

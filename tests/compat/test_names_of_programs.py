@@ -20,6 +20,11 @@ NAMES = (
     "optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
     "nn.modules.rnn:apply_permutation utils.cpp_extension:load "
     "utils.backcompat:broadcast_warning utils.data.dataset:T_co _C:_infer_size _C:_add_docstr "
+    # tensordict, pyro
+    "nn.utils._named_member_accessor:swap_tensor _utils:_get_available_device_type _utils:_get_device_module "
+    "_functorch.vmap:_add_batch_dim _functorch.vmap:_maybe_remove_batch_dim _functorch.vmap:_get_name "
+    "_functorch.vmap:_broadcast_to_and_flatten _guards:active_fake_mode storage:_StorageBase "
+    "nn.modules.module:_global_parameter_registration_hooks _jit_internal:_copy_to_script_wrapper "
 )
 
 
@@ -145,3 +150,9 @@ def test_causal_masks_know_their_corner() -> None:
     T.testing.assert_close(corner, attention(q, k, k, is_causal=True))
     with pytest.raises(AssertionError, match="only supports 2D tensors, got 3D"):
         causal_lower_right(1, 2, 3)
+
+
+def test_tensors_of_one_storage_are_aliases() -> None:
+    x = T.ones(3)
+    assert T._C._is_alias_of(x, x[1:]) and T._C._is_alias_of(x, x.detach()) and not T._C._is_alias_of(x, T.ones(3))
+    assert isinstance(x.untyped_storage(), T.StorageBase)

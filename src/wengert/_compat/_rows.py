@@ -14,76 +14,18 @@ import queue
 import traceback
 import typing
 from collections import OrderedDict
-from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from enum import Enum
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from wengert._base.absent import absent_class, answering, named, refusing
 from wengert._base.modes import in_transform
 
 from . import _compilers as compilers
 from . import _devices as devices
 from . import _imports as imports
 from . import _switches as switches
-
-Part = Callable[[str], dict[str, Any]]  # module name -> names
-
-
-# ---- what a row consists of
-def _find(place: str) -> Any:
-    """``"module:name"`` below the package, or ``":name"`` of it."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"wengert.{module}".rstrip(".")), name)
-
-
-def answers(names: str, answer: Any, doc: str | None = None) -> Part:
-    """Functions that answer: like ``answer``, if that is a function, or with it, whatever they are given."""
-    return lambda module: {n: named(answering(n, answer, doc), n, None, module) for n in names.split()}
-
-
-def refusals(names: str, error: type[Exception], message: str, *notes: str) -> Part:
-    """Functions that raise an error; ``{}`` in its message and notes is the function's name."""
-
-    def made(name: str) -> Any:
-        return refusing(name, error, message.format(name), *(note.format(name) for note in notes))
-
-    return lambda module: {n: named(made(n), n, None, module) for n in names.split()}
-
-
-def classes(names: str, base: str | type | None = None, doc: str | None = None, **members: Any) -> Part:
-    """Classes for ``isinstance``, of which there is no object; or those with a base, which may be ``"module:name"``."""
-
-    def made(name: str, module: str) -> Any:
-        root = _find(base) if isinstance(base, str) else base
-        for member, function in members.items():
-            if callable(function):
-                function.__qualname__ = f"{name}.{member}"
-        return named(absent_class(name) if root is None else type(name, (root,), dict(members)), name, doc, module)
-
-    return lambda module: {n: made(n, module) for n in names.split()}
-
-
-def own(**written: type) -> Part:
-    """Classes that are written elsewhere and say that they are of this module."""
-    return lambda module: {n: named(cls, n, None, module) for n, cls in written.items()}
-
-
-def values(**given: Any) -> Part:
-    """Plain values, such as switches that can be set and read."""
-    return lambda module: dict(given)
-
-
-def aliases(home: str, names: str) -> Part:
-    """Names of another module: ``new=old``, or the same."""
-    pairs = [(new, old or new) for new, _, old in (name.partition("=") for name in names.split())]
-    return lambda module: {new: _find(f"{home}:{old}") for new, old in pairs}
-
-
-def older_amp(device: str) -> Part:
-    return lambda module: _find("_compat._older_amp:names")(module, device)
+from ._parts import aliases, answers, classes, find, older_amp, own, refusals, values
 
 
 # ---- common answers
@@ -112,6 +54,10 @@ GPU = (  # what CUDA's and XPU's modules say alike
     answers("memory_stats", OrderedDict, ABSENT), answers("memory_stats_as_nested_dict", dict, ABSENT),
     answers("empty_cache manual_seed manual_seed_all seed seed_all", None, ABSENT),
 )  # fmt: skip
+OUTSIDE = (
+    "torch._C._functorch: wengert cannot make a tensor one of a transform's from outside",
+    "What to do: let torch.vmap map tensors, not objects that hold tensors.",
+)
 OBSERVERS = aliases("ao.quantization", "HistogramObserver MinMaxObserver PerChannelMinMaxObserver")
 
 # ---- the rows
@@ -305,8 +251,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("compiler", "allow_in_graph assume_constant_result disable is_compiling list_backends reset "
                     "set_stance substitute_in_graph"),
         answers("optimize optimize_assert", lambda backend="inductor", **kwargs:
-                _find("compiler:compile")(None, backend=backend), "``torch.compile``, a decorator."),
-        answers("explain", lambda *args, **kwargs: _find("_compile.public:explain")(*args, **kwargs),  # noqa: PLW0108
+                find("compiler:compile")(None, backend=backend), "``torch.compile``, a decorator."),
+        answers("explain", lambda *args, **kwargs: find("_compile.public:explain")(*args, **kwargs),  # noqa: PLW0108
                 "``explain(fn)(*args)``: what of a call is a program, and where it breaks."),
         answers("is_dynamo_supported", lambda: True, "True."),
         answers("run", lambda fn=None: fn, FUNCTION),
@@ -315,13 +261,13 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("disable_nested_graph_breaks dont_skip_tracing",
                 lambda fn=None: itself if fn is None else fn, FUNCTION),
         answers("allow_c_slot", lambda tp, **kwargs: tp, "The class."),
-        answers("graph_break", lambda msg="": _find("_compile.public:graph_break")(msg), "Ends a program here."),
+        answers("graph_break", lambda msg="": find("_compile.public:graph_break")(msg), "Ends a program here."),
         answers("skip_frame step_unsupported", lambda msg="": None, "Does nothing: there are no frames to skip."),
         answers("reset_recompile_user_contexts", none), answers("set_recursion_limit", lambda limit: None),
         answers("is_dynamo_disable_recursive", lambda method: getattr(method, "_torchdynamo_disable", None) and True),
         answers("error_on_graph_break", compilers.error_on_graph_break),
         answers("override_cudagraphs", lambda fwd=None, bwd=None: compilers.Nothing()),
-        answers("patch_dynamo_config", lambda *args, **kwargs: _find("_dynamo.config:patch")(*args, **kwargs)),  # noqa: PLW0108
+        answers("patch_dynamo_config", lambda *args, **kwargs: find("_dynamo.config:patch")(*args, **kwargs)),  # noqa: PLW0108
         answers("register_backend", compilers.register_backend), answers("lookup_backend", compilers.lookup_backend),
         answers("mark_dynamic", compilers.mark_dynamic),
         answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
@@ -353,8 +299,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("_debug_only_display_vmap_fallback_warnings", lambda enabled: None, "Does nothing: no loop is run."),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
         answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
-        answers("_infer_size", lambda *sizes: _find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
+        answers("_infer_size", lambda *sizes: find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
         answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
+        answers("_is_alias_of", lambda a, b: a.untyped_storage()._cdata == b.untyped_storage()._cdata,
+                "Whether both tensors have the same storage."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
         values(has_lapack=True, has_mkl=False, has_openmp=False, has_cuda=False, has_mps=False, has_xpu=False),
@@ -372,9 +320,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "", aliases("_functorch._older", "reshape_dim_into reshape_dim_outof"),
         answers("is_legacy_batchedtensor", lambda tensor: False, "False: there is one vmap."),
         answers("is_functionaltensor", lambda tensor: False, UNTRACED),
-        refusals("_add_batch_dim _remove_batch_dim", NotImplementedError,
-                 "torch._C._functorch: wengert cannot make a tensor one of a transform's from outside",
-                 "What to do: let torch.vmap map tensors, not objects that hold tensors."),
+        refusals("_add_batch_dim _remove_batch_dim", NotImplementedError, *OUTSIDE),
     ),
     "_dynamo._trace_wrapped_higher_order_op": (
         """a context inside of which PyTorch's ``vmap`` takes elements by mapped indices. transformers enters it.
@@ -423,7 +369,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True)),
         compilers.config),
     "_dynamo.utils": (
-        "what libraries ask the compiler.", lambda module: {"counters": _find("_compile.counts:counters")},
+        "what libraries ask the compiler.", lambda module: {"counters": find("_compile.counts:counters")},
         answers("is_compile_supported", lambda device_type: False, UNTRACED),
         answers("detect_fake_mode", lambda inputs=None: None, "``None``: every tensor has its data."),
     ),
@@ -432,6 +378,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "decorators of tests.", answers("skipIfNoDynamoSupport", itself),
         answers("skipIfNoFBGEMM skipIfNoQNNPACK skipIfNoONEDNN skipIfNoX86", switches.skipped, "Skips the test."),
     ),
+    "_guards": ("", answers("active_fake_mode detect_fake_mode", lambda *inputs: None, UNTRACED)),
     "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
     "_subclasses.fake_tensor": (
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
@@ -462,7 +409,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         aliases("jit.annotations", "Any Dict List Optional Tuple Union"), aliases("jit", "Final ignore unused export"),
         aliases("jit.annotations", " ".join(f"BroadcastingList{n}" for n in range(1, 7))),
         aliases("jit", "is_scripting is_tracing _overload _overload_method"),
-        answers("boolean_dispatch", switches.boolean_dispatch)),
+        answers("_copy_to_script_wrapper", itself), answers("boolean_dispatch", switches.boolean_dispatch)),
     "jit.annotations": (
         "names of ``typing`` that programs import from here.",
         values(**{name: getattr(typing, name) for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union")}),
@@ -536,7 +483,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_dispatch.python": (
         "", answers("enable_python_dispatcher no_python_dispatcher", nullcontext, "A context that does nothing.")),
     "_functorch.utils": ("", aliases("_functorch._older", "enable_single_level_autograd_function")),
-    "_functorch.vmap": ("", aliases("func", "vmap"), aliases("_functorch._older", "restore_vmap")),
+    "_functorch.vmap": (
+        "", aliases("func", "vmap"), aliases("_functorch._older", "_as_tuple restore_vmap"),
+        aliases("func._vmap", "_get_name=_name"), aliases("", "Tensor"), aliases("_C._functorch", "_add_batch_dim"),
+        aliases("utils._pytree", "_broadcast_to_and_flatten TreeSpec tree_flatten tree_map_ tree_unflatten"),
+        refusals("_maybe_remove_batch_dim", NotImplementedError, *OUTSIDE)),
     "_utils_internal": (
         "what PyTorch's own tests import.",
         answers("deprecated", imports.deprecated),
@@ -574,8 +525,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
     "_utils": (
         "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
-        answers("try_import", imports.try_import), lambda module: _find("_saving.rebuilding:NAMES"),
-        lambda module: _find("_compat._flat_tensors:NAMES")),
+        answers("try_import", imports.try_import), answers("_get_available_device_type", none),
+        answers("_get_device_module", devices.get_device_module), lambda module: find("_saving.rebuilding:NAMES"),
+        lambda module: find("_compat._flat_tensors:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
         aliases("func._vmap", "_vmap")),
@@ -589,7 +541,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "ao.quantization.qconfig": ("", aliases("ao.quantization", "QConfig")),
     "quantization": (
         "the older name of ``torch.ao.quantization``.",
-        lambda module: {name: _find(f"ao.quantization:{name}") for name in _find("ao.quantization:__all__")}),
+        lambda module: {name: find(f"ao.quantization:{name}") for name in find("ao.quantization:__all__")}),
     "quantization.observer": ("", OBSERVERS),
     "quantization.qconfig": ("", aliases("ao.quantization", "QConfig")),
 }

@@ -83,7 +83,7 @@ NOT_OVERRIDABLE = {
         "are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled "
         "get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled set_warn_always "
         "set_flush_denormal _assert _check _check_value _check_type _check_index _check_not_implemented "
-        "broadcast_shapes"
+        "_check_with _check_tensor_all _check_tensor_all_with _check_is_size broadcast_shapes"
     ),
 }  # PyTorch's list of functions that do not concern tensors
 

@@ -21,7 +21,6 @@ from .._tape.tensor import Tensor
 from .construct import meta_device
 from .function_modes import DeviceContext, current_device, with_device
 from .override_sites import replace_modes
-from .torch_function import ask, has_torch_function
 
 _deterministic = {"on": False, "warn": False}
 
@@ -262,41 +261,3 @@ def set_flush_denormal(mode: bool, /) -> bool:
 
 
 _other: dict[str, Any] = {"matmul": "highest", "interop": 1}
-
-
-# ---- assertions
-@public("torch._assert")
-def _assert(condition: Any, message: str) -> None:
-    """``assert condition, message``, which Python's ``-O`` does not remove."""
-    if type(condition) is not Tensor and has_torch_function((condition,)):  # a tracer's value
-        return ask(_assert, [condition], (condition, message), None)
-    if not condition:
-        raise AssertionError(message)
-
-
-_UNEXPLAINED = (
-    "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
-    "enhancement request to PyTorch.)"
-)
-
-
-def _checker(name: str, error: type[Exception]) -> None:
-    def check(cond: Any, message: Any = None) -> None:
-        if not isinstance(cond, bool):
-            raise TypeError(f"cond must be a bool, but got {type(cond)}")
-        if not cond:
-            raise error(_UNEXPLAINED if message is None else str(message()))
-
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"Raises {error.__name__} with the text that ``message()`` gives, unless ``cond``."
-    public(f"torch.{name}")(check)
-
-
-for _name, _error in (
-    ("_check", RuntimeError),
-    ("_check_value", ValueError),
-    ("_check_type", TypeError),
-    ("_check_index", IndexError),
-    ("_check_not_implemented", NotImplementedError),
-):
-    _checker(_name, _error)

@@ -214,7 +214,11 @@ for _name, _kind in {
     setattr(_Storage, _name, _conversion(_name, DTYPES[_kind]))
 
 
-class UntypedStorage(_Storage):
+class StorageBase:
+    """What untyped storages are, for ``isinstance``."""
+
+
+class UntypedStorage(_Storage, StorageBase):
     """The bytes of a storage: ``UntypedStorage(n)``, or ``UntypedStorage([1, 2])`` of given bytes.
 
     >>> import wengert as torch

@@ -23,9 +23,9 @@ from .._base.absent import absent_class
 from .._base.errors import warn
 from .._base.exports import is_ours
 from .._tape.tensor import Tensor
+from .._tensor_api.assertions import _assert
 from .._tensor_api.override_sites import check_everything, end_check
 from .._tensor_api.python_calls import is_written_in_python, signature_of
-from .._tensor_api.settings import _assert
 from ..nn import functional
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module

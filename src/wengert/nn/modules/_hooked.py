@@ -26,9 +26,9 @@ global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
 global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
 global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 global_hooks = (global_forward_hooks, global_forward_pre_hooks, global_backward_hooks, global_backward_pre_hooks)
-global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
-global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
-global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 global_is_full: list[bool | None] = [None]
 
 
@@ -72,17 +72,17 @@ def register_module_backward_hook(hook: Any) -> RemovableHandle:
 
 def register_module_buffer_registration_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, name, buffer)`` when a buffer is registered; it may return another one."""
-    return add_hook(global_buffer_registration_hooks, hook)
+    return add_hook(_global_buffer_registration_hooks, hook)
 
 
 def register_module_module_registration_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, name, submodule)`` when a submodule is registered; it may return another one."""
-    return add_hook(global_module_registration_hooks, hook)
+    return add_hook(_global_module_registration_hooks, hook)
 
 
 def register_module_parameter_registration_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, name, parameter)`` when a parameter is registered; it may return another one."""
-    return add_hook(global_parameter_registration_hooks, hook)
+    return add_hook(_global_parameter_registration_hooks, hook)
 
 
 # ---- hooks of one module

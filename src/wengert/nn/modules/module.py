@@ -20,9 +20,9 @@ from . import _conversion
 from ._handles import HookDict, seen
 from ._hooked import (
     Hooked,
-    global_buffer_registration_hooks,
-    global_module_registration_hooks,
-    global_parameter_registration_hooks,
+    _global_buffer_registration_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -183,7 +183,7 @@ class Module(Hooked, Stateful, Named):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = _told(global_buffer_registration_hooks, self, name, tensor)
+        self._buffers[name] = _told(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -206,7 +206,7 @@ class Module(Hooked, Stateful, Named):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = _told(global_parameter_registration_hooks, self, name, param)
+        self._parameters[name] = _told(_global_parameter_registration_hooks, self, name, param)
 
     def _check_name(self, what: str, name: Any, known: dict[str, Any]) -> None:
         if not isinstance(name, str):
@@ -230,7 +230,7 @@ class Module(Hooked, Stateful, Named):
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = _told(global_module_registration_hooks, self, name, module)
+        self._modules[name] = _told(_global_module_registration_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """The same as ``add_module``."""
@@ -266,13 +266,13 @@ class Module(Hooked, Stateful, Named):
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             self._forget(name, own, parameters, self._buffers)
-            self._modules[name] = _told(global_module_registration_hooks, self, name, value)
+            self._modules[name] = _told(_global_module_registration_hooks, self, name, value)
         elif name in own["_modules"]:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
-            self._modules[name] = _told(global_module_registration_hooks, self, name, value)
+            self._modules[name] = _told(_global_module_registration_hooks, self, name, value)
         elif name in own["_buffers"] or (isinstance(value, Tensor) and isinstance(value, Buffer)):
             self._set_buffer(name, value)
         else:

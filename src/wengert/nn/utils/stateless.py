@@ -11,10 +11,9 @@ from ..._base.errors import warn
 from ..._base.modes import unwinding
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
+from ._named_member_accessor import NamedMemberAccessor, _assign, _look, swap_tensor
 
 __all__ = ["functional_call"]
-
-_MISSING = object()
 
 
 def functional_call(
@@ -61,15 +60,18 @@ def _reparametrize_module(
     given = _tied(module, parameters_and_buffers) if tie_weights else dict(parameters_and_buffers)
     if strict:
         _check_names(module, given)
+    members = NamedMemberAccessor(module)
     undo, put_back = unwinding()  # an interrupt does not leave the module with other tensors
     try:
         for name, tensor in given.items():
-            _swap(module, name, tensor, undo)
+            place = members._place(name)
+            undo.append(partial(_assign, *place, _look(*place)))
+            swap_tensor(*place, tensor, allow_missing=True)
         try:
             yield
         finally:
             for name in parameters_and_buffers:  # tensors that the call assigned are passed back to the caller
-                parameters_and_buffers[name] = _find(module, name)[-1]
+                parameters_and_buffers[name] = _look(*members._place(name))
     finally:
         put_back()
 
@@ -77,10 +79,7 @@ def _reparametrize_module(
 def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
     """The given tensors under all names that the module has for them."""
     names: dict[Tensor, list[str]] = {}
-    for name, tensor in (
-        *module.named_parameters(remove_duplicate=False),
-        *module.named_buffers(remove_duplicate=False),
-    ):
+    for name, tensor in NamedMemberAccessor(module).named_tensors(remove_duplicate=False):
         names.setdefault(tensor, []).append(name)
     result = dict(given)
     for tied in names.values():
@@ -97,43 +96,12 @@ def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _check_names(module: Module, given: dict[str, Tensor]) -> None:
-    own = {
-        *(name for name, _ in module.named_parameters(remove_duplicate=False)),
-        *(name for name, _ in module.named_buffers(remove_duplicate=False)),
-    }
+    missing, unexpected = NamedMemberAccessor(module).check_keys(given)
     errors = [
-        f"{what} key(s): {', '.join(map(repr, sorted(names)))}."
-        for what, names in (("Unexpected", given.keys() - own), ("Missing", own - given.keys()))
+        f"{what} key(s): {', '.join(map(repr, names))}."
+        for what, names in (("Unexpected", unexpected), ("Missing", missing))
         if names
     ]
     if errors:
         listed = "\n\t".join(errors)
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t{listed}")
-
-
-def _find(module: Any, path: str) -> tuple[Any, str, dict[str, Any] | None, Any]:
-    """The module that has a tensor, the tensor's name there, the dict that it is in, and the tensor."""
-    owner, _, name = path.rpartition(".")
-    for part in owner.split(".") if owner else ():
-        if not hasattr(module, part):
-            raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
-        module = getattr(module, part)
-    for space in (module._parameters, module._buffers):
-        if name in space:
-            return module, name, space, space[name]
-    return module, name, None, getattr(module, name, _MISSING)
-
-
-def _swap(module: Any, path: str, tensor: Any, undo: list[Any]) -> None:
-    """Replace a tensor; before that, add to ``undo`` what puts the old one back."""
-    if tensor is not None and not isinstance(tensor, Tensor):
-        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
-    owner, name, space, old = _find(module, path)
-    if space is not None:
-        undo.append(partial(space.__setitem__, name, old))
-        space[name] = tensor
-        return
-    if old is not _MISSING and old is not None and not isinstance(old, Tensor):
-        raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
-    undo.append(partial(delattr, owner, name) if old is _MISSING else partial(setattr, owner, name, old))
-    setattr(owner, name, tensor)
