@@ -466,4 +466,11 @@ def test_recurrent_layers_in_a_region(torch: ModuleType, kind: str) -> None:
         return [[(str(out.dtype), round(out.float().sum().item(), 1)) for out in outs], str(layer.weight_ih.grad.dtype)
                 if kind.endswith("Cell") else str(layer.weight_ih_l0.grad.dtype)]  # fmt: skip
 
-    assert found(wengert) == found(torch)
+    ours = found(wengert)
+    try:
+        theirs = found(torch)
+    except RuntimeError as error:  # oneDNN has its LSTM in bfloat16 for some processors only
+        if "could not create a primitive" not in str(error):
+            raise
+        pytest.skip("torch itself cannot, on this processor")
+    assert ours == theirs
