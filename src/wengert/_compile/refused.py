@@ -28,7 +28,8 @@ from .lowering import PLAIN
 from .traced import Traced
 from .values import KINDS
 
-_OPERATORS = re.compile(r"[\\/]_(ops|kinds|tensor_api|tape[\\/](inplace|properties))\b")
+# What an assertion says is the program's own error.
+_OPERATORS = re.compile(r"[\\/]_(ops|kinds|tensor_api(?![\\/]assertions)|tape[\\/](inplace|properties))\b")
 _BELOW = re.compile(r"[\\/]_(compile|ops|kinds|tensor_api|tape|arrays|payloads|base)[\\/]")
 
 

@@ -43,7 +43,7 @@ _SETTINGS = tuple(
     for path in ("_tensor_api/settings", "_tensor_api/generator", "_arrays/random/generator", "wengert/random")
 )
 _SETTING_NAMES = frozenset(("_version", "cdata", "is_set_to", "set_default_dtype", "set_printoptions", "retains_grad"))
-_PURE_SETTINGS = frozenset(("result_type", "typename", "_assert", "default_generator", "__init__"))
+_PURE_SETTINGS = frozenset(("result_type", "typename", "default_generator", "__init__"))
 
 
 class Finder(Values):
