@@ -10,7 +10,7 @@ from .._arrays.library import BY_DTYPE
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted, where
 from .._base.modes import anomaly
-from .._base.registry import TENSORS
+from .._base.registry import REGISTRY, TENSORS
 from .inference import InferenceVersion, not_saved
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .tensor import Tensor, tensor_on
@@ -46,6 +46,9 @@ def stale(n: Node, box: Box) -> None:
             SECOND_PASS,
             code="W001",
         )
+    from .saved_hooks import first_stale  # seldom needed
+
+    box = first_stale(n, box)
     cell = box.cell
     if isinstance(cell, InferenceVersion):
         raise noted(not_saved(), _made(n))
@@ -141,7 +144,10 @@ def producer_name(n: Node, box: Box) -> str:
             break
     k = 0
     if fn is not n and box.cell.writer is not None:
-        return f", which is output 0 of {short_name(box.cell.writer)},"
+        # a view of what was written has a new node, which makes it from its base
+        maker = getattr(fn.fx if type(fn) is Port else fn, "operator", None)
+        of_view = type(fn).__name__ == "AsStridedBackward0" or (maker in REGISTRY and REGISTRY[maker].view)
+        return f", which is output 0 of {'AsStrided' if of_view else short_name(box.cell.writer)},"
     if type(fn) is Port:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:

@@ -121,7 +121,7 @@ def places(n: Any) -> list[Place]:
 
 def _by_name(n: Any) -> list[Place]:
     """``places`` in the order in which PyTorch packs and unpacks them: by the names of the values, the result last."""
-    plan, names = getattr(type(n), "plan", None), type(n).saved_names
+    plan, names = getattr(type(n), "plan", None), n.saved_names
     second = next((name for name in names if name not in ("self", "result")), "") if "self" in names else "~"
     slots = {"x": "self", "y": second, "result": "result"}
 
@@ -147,6 +147,12 @@ def _put(n: Any, place: Place, box: Any) -> None:
         for k in place[1:-1]:
             holder = holder[k]
         holder[place[-1]] = box
+
+
+def first_stale(n: Any, box: Box) -> Box:
+    """Of a node's values that were overwritten, like this one, the one that PyTorch unpacks first."""
+    boxes = [_get(n, place) for place in _by_name(n)]
+    return next((b for b in boxes if b.cell is not None and b.cell._seq > n._seq), box)
 
 
 def replace_boxes(n: Any, old: Box, new: Box) -> None:

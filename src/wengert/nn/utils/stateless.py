@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from ..._base.errors import warn
 from ..._base.modes import unwinding
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
-from ._named_member_accessor import NamedMemberAccessor, _assign, _look, swap_tensor
+from ._named_member_accessor import _MISSING, NamedMemberAccessor, _look, _space, swap_tensor
 
 __all__ = ["functional_call"]
 
@@ -64,9 +64,9 @@ def _reparametrize_module(
     undo, put_back = unwinding()  # an interrupt does not leave the module with other tensors
     try:
         for name, tensor in given.items():
-            place = members._place(name)
-            undo.append(partial(_assign, *place, _look(*place)))
-            swap_tensor(*place, tensor, allow_missing=True)
+            owner, attr = members._place(name)
+            undo.append(_putting_back(owner, attr))
+            swap_tensor(owner, attr, tensor, allow_missing=True)
         try:
             yield
         finally:
@@ -74,6 +74,14 @@ def _reparametrize_module(
                 parameters_and_buffers[name] = _look(*members._place(name))
     finally:
         put_back()
+
+
+def _putting_back(module: Module, name: str) -> Callable[[], Any]:
+    """What puts back what the module has there now: in C wherever it can be, since no interrupt comes in there."""
+    old, space = _look(module, name), _space(module, name)
+    if space is not None:
+        return partial(space.__setitem__, name, old)
+    return partial(delattr, module, name) if old is _MISSING else partial(setattr, module, name, old)
 
 
 def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
