@@ -36,6 +36,8 @@ WRITES = (
     ("x", "x[0].mul_(2)"),
     ("x", "x.mul_(2)"),
     ("x.mT", "x.relu_()"),
+    ("x.unbind(0)[1]", "x[0].mul_(2)"),
+    ("x.chunk(2)[0]", "x.add_(x)"),
 )
 
 

@@ -95,6 +95,7 @@ def general(
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),
                 piecewise=info.piecewise,
+                operator=info.name,
                 plan=plan,
             )
 

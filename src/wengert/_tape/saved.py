@@ -28,6 +28,10 @@ def is_complex(value: Any) -> bool:
     return bool(payload_dtype(value).kind == "c")
 
 
+SEVERAL_VIEWS = (
+    " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
 SECOND_PASS = "What to do: call the earlier backward with retain_graph=True, or compute the result anew."
 
 
@@ -60,10 +64,15 @@ def stale(n: Node, box: Box) -> None:
             ),
             _made(n),
         )
+    fn = _edge_of_box(n, box)
+    if type(fn) is Port and _makes_views(fn) and cell.writer is not None:
+        who = f"Output {fn.k} of {short_name(fn.fx.name())}"
+        what = "is a view and its base or another view of its base has been modified inplace."
+        raise noted(RuntimeError(f"{who} {what}{SEVERAL_VIEWS}"), _made(n))
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
+            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, fn, cell)} is at version {cell.version}; "
             f"expected version {cell.version_at(n._seq)} instead. Hint: {_hint()}"
         ),
         _made(n),
@@ -131,23 +140,28 @@ def _type_name(a: Any) -> str:
     return f"torch.{name}Tensor" if legacy else f"CPU{name}Type"
 
 
-def producer_name(n: Node, box: Box) -> str:
+def _edge_of_box(n: Node, box: Box) -> Node | Port | None:
+    """The node of a saved value, or n itself, of which it is a result."""
+    saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
+    return next((edge for edge, value in (*saved, *getattr(n, "boxed_edges", ())) if value is box), n)
+
+
+def _makes_views(fn: Node | Port | None) -> bool:
+    """Whether a node is that of an operator whose results are views."""
+    operator = getattr(fn.fx if type(fn) is Port else fn, "operator", None)
+    return operator in REGISTRY and REGISTRY[operator].view
+
+
+def producer_name(n: Node, fn: Node | Port | None, cell: Version) -> str:
     """The name of the node that made a saved value's current content: the latest recorded write, an input of n, or n.
 
-    The name is empty for a leaf.
+    The name is empty for a leaf. ``fn`` is the node of the saved value.
     """
-    saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
-    fn: Node | None = n
-    for edge, value in (*saved, *getattr(n, "boxed_edges", ())):
-        if value is box:
-            fn = edge
-            break
     k = 0
-    if fn is not n and box.cell.writer is not None:
+    if fn is not n and cell.writer is not None:
         # a view of what was written has a new node, which makes it from its base
-        maker = getattr(fn.fx if type(fn) is Port else fn, "operator", None)
-        of_view = type(fn).__name__ == "AsStridedBackward0" or (maker in REGISTRY and REGISTRY[maker].view)
-        return f", which is output 0 of {'AsStrided' if of_view else short_name(box.cell.writer)},"
+        of_view = type(fn).__name__ == "AsStridedBackward0" or _makes_views(fn)
+        return f", which is output 0 of {'AsStrided' if of_view else short_name(cell.writer)},"
     if type(fn) is Port:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:

@@ -49,7 +49,7 @@ from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, 
 from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
-from .saved import short_name
+from .saved import SEVERAL_VIEWS, short_name
 from .tensor import Tensor, alias_payload, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
@@ -169,10 +169,7 @@ def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
     else:
         message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."
     if creation == MULTI_OUTPUT_VIEW:
-        message += (
-            " This view is the output of a function that returns multiple views. Such functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
+        message += SEVERAL_VIEWS
     elif creation == CUSTOM_VIEW:
         message += (
             " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
