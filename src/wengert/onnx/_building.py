@@ -37,6 +37,7 @@ def emits(names: str) -> Callable[[Emitter], Emitter]:
 def emits_each(rows: dict[str, Emitter]) -> None:
     """Register emitters of one expression: the names of operators, as ``emits`` has them, and the function of each."""
     for names, emitter in rows.items():
+        emitter.__name__ = emitter.__qualname__ = names.split()[0]  # for errors
         emits(names)(emitter)
 
 
