@@ -102,6 +102,15 @@ emits_each(
         "log_sigmoid": lambda b, x: b.emit("Neg", b.emit("Softplus", b.emit("Neg", x))),
         "softshrink": lambda b, x, lambd=0.5: b.emit("Shrink", x, lambd=float(lambd), bias=float(lambd)),
         "log_softmax _log_softmax": lambda b, x, dim, dtype=None: b.emit("LogSoftmax", floats(b, x), axis=dim),
+        "hardshrink": lambda b, x, lambd=0.5: b.emit(
+            "Where", b.emit("Greater", b.emit("Abs", x), b.const(lambd, x.dtype)), x, b.const(0, x.dtype)
+        ),
+        "threshold": lambda b, x, limit, value: b.emit(
+            "Where", b.emit("Greater", x, b.const(limit, x.dtype)), x, b.const(value, x.dtype)
+        ),
+        "softmax _softmax": lambda b, x, dim, dtype=None: (
+            b.emit("Softmax", floats(b, x), axis=dim) if x.rank else b.const(1, result_dtype(b))
+        ),
     }
 )
 
@@ -141,26 +150,11 @@ def softplus(b: Builder, x: Value, beta: float = 1, threshold: float = 20) -> An
     return b.emit("Div", b.emit("Softplus", b.emit("Mul", x, scale)), scale)
 
 
-@emits("hardshrink")
-def hardshrink(b: Builder, x: Value, lambd: float = 0.5) -> Any:
-    return b.emit("Where", b.emit("Greater", b.emit("Abs", x), b.const(lambd, x.dtype)), x, b.const(0, x.dtype))
-
-
-@emits("threshold")
-def threshold(b: Builder, x: Value, limit: float, value: float) -> Any:
-    return b.emit("Where", b.emit("Greater", x, b.const(limit, x.dtype)), x, b.const(value, x.dtype))
-
-
 @emits("glu")
 def glu(b: Builder, x: Value, dim: int = -1) -> Any:
     half = b.size(x, dim) // 2
     first, second = b.emit("Split", x, b.const([half, half], INT), outputs=2, axis=dim)
     return b.emit("Mul", first, b.emit("Sigmoid", second))
-
-
-@emits("softmax _softmax")
-def softmax(b: Builder, x: Value, dim: int, dtype: Any = None) -> Any:
-    return b.emit("Softmax", floats(b, x), axis=dim) if x.rank else b.const(1, result_dtype(b))
 
 
 # ---- two operands
@@ -197,6 +191,15 @@ emits_each(
         "clamp_max": lambda b, x, max: clamp(b, x, None, max),
         "lerp": lambda b, x, end, weight: b.emit(
             "Add", x, b.emit("Mul", b.cast(weight, x.dtype), b.emit("Sub", end, x))
+        ),
+        "addcmul": lambda b, x, y, z, *, value=1: b.emit(
+            "Add", x, b.emit("Mul", b.emit("Mul", y, z), b.const(value, x.dtype))
+        ),
+        "addcdiv": lambda b, x, y, z, *, value=1: b.emit(
+            "Add", x, b.emit("Mul", b.emit("Div", y, z), b.const(value, x.dtype))
+        ),
+        "to _to_copy type_as": lambda b, x, *_, **__: (
+            b.cast(x, result_dtype(b)) if x.dtype != result_dtype(b) else b.emit("Identity", x)
         ),
     }
 )
@@ -292,21 +295,6 @@ def clamp(b: Builder, x: Value, min: Any = None, max: Any = None) -> Any:
         if bound is not None:
             result = b.emit(op, result, b.cast(bound, result_dtype(b)))
     return result
-
-
-@emits("addcmul")
-def addcmul(b: Builder, x: Value, y: Value, z: Value, *, value: Any = 1) -> Any:
-    return b.emit("Add", x, b.emit("Mul", b.emit("Mul", y, z), b.const(value, x.dtype)))
-
-
-@emits("addcdiv")
-def addcdiv(b: Builder, x: Value, y: Value, z: Value, *, value: Any = 1) -> Any:
-    return b.emit("Add", x, b.emit("Mul", b.emit("Div", y, z), b.const(value, x.dtype)))
-
-
-@emits("to _to_copy type_as")
-def to(b: Builder, x: Value, *_: Any, **__: Any) -> Any:
-    return b.cast(x, result_dtype(b)) if x.dtype != result_dtype(b) else b.emit("Identity", x)
 
 
 # ---- reductions
