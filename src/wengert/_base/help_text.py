@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from typing import Any
 
@@ -252,4 +253,13 @@ def _example(names: tuple[str, ...]) -> str:
 
     calls = [f"{name}(" for name in (*names, *(f".{name.rpartition('.')[2]}" for name in names))]
     blocks = EXAMPLES.strip().split("\n\n")
-    return next((block for call in calls for block in blocks if call in block), "")
+    return next((block for call in calls for block in blocks if call in block), "") or _example_of_form(names[-1])
+
+
+def _example_of_form(full: str) -> str:
+    """The first example of the function of which this is the form in place (``exp_``) or the copying one."""
+    space, _, name = full.rpartition(".")
+    plain = name.removesuffix("_").removesuffix("_copy")
+    shown = "" if plain == name else inspect.getdoc(PUBLIC[space].get(plain)) or ""
+    call = re.search(rf"^>>> [^\n]*\b{plain}\(.*?(?=\n>>>|\n\n|\Z)", shown, re.DOTALL | re.MULTILINE)
+    return re.sub(rf"\b{plain}\(", f"{name}(", call[0]) if call else ""

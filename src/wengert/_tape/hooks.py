@@ -36,7 +36,7 @@ def before(n: Node, g: Any, create_graph: bool) -> Any:
         g = _in_grad_dtype(g, h.grad_dtype[0])
     if not h.tensor_pre and h.retain is None:
         return g
-    return call_tensor_hooks(n, h, g, create_graph)
+    return call_tensor_hooks(h, g, create_graph)
 
 
 def _in_grad_dtype(g: Any, dtype: Any) -> Any:
@@ -46,7 +46,7 @@ def _in_grad_dtype(g: Any, dtype: Any) -> Any:
     return TENSORS._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
 
 
-def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
+def call_tensor_hooks(h: Hooks, g: Any, create_graph: bool) -> Any:
     """Call ``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` if no cotangent arrived."""
     if h.tensor_pre:
         given = _as_tensor(g)  # one object for all hooks: a hook may set attributes on it for the next one
@@ -197,7 +197,7 @@ def _tell_ports(ports: dict[int, Any], gs: tuple[Any, ...], create_graph: bool) 
     for k, reference in list(ports.items()):
         port = reference()
         if gs[k] is None and port is not None and port._hooks is not None:
-            call_tensor_hooks(port, port._hooks, None, create_graph)
+            call_tensor_hooks(port._hooks, None, create_graph)
 
 
 def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:

@@ -37,7 +37,7 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
     flat = data
     kinds = dict.fromkeys(map(type, flat))
     while flat and not kinds.keys() <= PYTHON_NUMBERS and is_sequence(flat[0]):
-        opened = _opened(flat, kinds, len(shape))
+        opened = _opened(flat, kinds)
         if opened is None:
             return _array_in_order(data, dtype)
         flat, length = opened
@@ -125,7 +125,7 @@ def is_sequence(item: Any) -> bool:
     return hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, type)
 
 
-def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int] | None:
+def _opened(flat: Any, kinds: dict[type, None]) -> tuple[Any, int] | None:
     """The items of one level of sequences, and the sequences' common length; None if they are not all alike."""
     plain = kinds.keys() <= _LISTS
     if not plain:

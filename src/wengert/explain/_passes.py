@@ -212,7 +212,7 @@ def zero(loss: Tensor, model: Module | None = None) -> Answer:
             if any(g is not None and bool(g.any()) for g in step.arrived):
                 lines += _lost(step)
     if model is not None:
-        lines += _parameters(model, nodes, steps)
+        lines += _parameters(model, nodes)
     return Answer(*lines) if lines else Answer("No operation turns a gradient into zeros.")
 
 
@@ -239,7 +239,7 @@ def _lost(step: Step) -> list[str]:
     return [text, line.shown() if line and line.text else "", f"  {_REASONS[name]}" if name in _REASONS else ""]
 
 
-def _parameters(model: Module, nodes: list[Any], steps: list[Step]) -> list[str]:
+def _parameters(model: Module, nodes: list[Any]) -> list[str]:
     reached = {id(node.variable) for node in nodes if is_leaf(node)}
     unused = [path for path, p in model.named_parameters() if p.requires_grad and id(p) not in reached]
     frozen = [path for path, p in model.named_parameters() if not p.requires_grad]

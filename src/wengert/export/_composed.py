@@ -85,38 +85,34 @@ _softmax("softmax")
 _softmax("log_softmax")
 
 
-@composed
-def softmin(r: Any, input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    return r.operator("softmax", r.operator("neg", input), dim, *([dtype] if dtype is not None else []))
-
-
-@composed
-def tanhshrink(r: Any, input: Any) -> Any:
-    return input - input.tanh()
-
-
-@composed
-def softsign(r: Any, input: Any) -> Any:
-    return input / (input.abs() + 1)
-
-
-@composed
-def layer_norm(
-    r: Any, input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
-) -> Any:
-    return r.operator("layer_norm", input, list(normalized_shape), weight, bias, eps, _CUDNN)
-
-
-@composed
-def group_norm(
-    r: Any, input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
-) -> Any:
-    return r.operator("group_norm", input, num_groups, weight, bias, eps, _CUDNN)
-
-
-@composed
-def rms_norm(r: Any, input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
-    return r.operator("rms_norm", input, list(normalized_shape), weight, eps)
+COMPOSED |= {
+    "softmin": lambda r, input, dim=None, _stacklevel=3, dtype=None: r.operator(
+        "softmax", r.operator("neg", input), dim, *([dtype] if dtype is not None else [])
+    ),
+    "tanhshrink": lambda r, input: input - input.tanh(),
+    "softsign": lambda r, input: input / (input.abs() + 1),
+    "layer_norm": lambda r, input, normalized_shape, weight=None, bias=None, eps=1e-5, *_: r.operator(
+        "layer_norm", input, list(normalized_shape), weight, bias, eps, _CUDNN
+    ),
+    "group_norm": lambda r, input, num_groups, weight=None, bias=None, eps=1e-5, *_: r.operator(
+        "group_norm", input, num_groups, weight, bias, eps, _CUDNN
+    ),
+    "rms_norm": lambda r, input, normalized_shape, weight=None, eps=None: r.operator(
+        "rms_norm", input, list(normalized_shape), weight, eps
+    ),
+    "pad": lambda r, input, pad, mode="constant", value=None: r.operator(
+        "pad", input, list(pad), mode, None if value is None else float(value)
+    ),
+    "unfold": lambda r, input, kernel_size, dilation=1, padding=0, stride=1: r.operator(
+        "im2col", input, kernel_size, dilation, padding, stride
+    ),
+    "affine_grid": lambda r, theta, size, align_corners=None: r.operator(
+        "affine_grid_generator", theta, list(size), bool(align_corners)
+    ),
+    "fold": lambda r, input, output_size, kernel_size, dilation=1, padding=0, stride=1: r.operator(
+        "col2im", input, output_size, kernel_size, dilation, padding, stride
+    ),
+}
 
 
 @composed
@@ -212,28 +208,6 @@ def interpolate(
 
 
 @composed
-def pad(r: Any, input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    return r.operator("pad", input, list(pad), mode, None if value is None else float(value))
-
-
-@composed
-def unfold(r: Any, input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    return r.operator("im2col", input, kernel_size, dilation, padding, stride)
-
-
-@composed
-def affine_grid(r: Any, theta: Any, size: Any, align_corners: Any = None) -> Any:
-    return r.operator("affine_grid_generator", theta, list(size), bool(align_corners))
-
-
-@composed
-def fold(
-    r: Any, input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
-    return r.operator("col2im", input, output_size, kernel_size, dilation, padding, stride)
-
-
-@composed
 def grid_sample(
     r: Any, input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: Any = None
 ) -> Any:
@@ -316,19 +290,19 @@ def kl_div(r: Any, input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 # ---- methods of tensors
-@composed
-def __rtruediv__(r: Any, self: Any, other: Any) -> Any:
-    return r.operator("mul", r.operator("reciprocal", self), other)
 
 
-@composed
-def __rpow__(r: Any, self: Any, other: Any) -> Any:
-    return r.operator("pow", other, self)
-
-
-@composed
-def __rfloordiv__(r: Any, self: Any, other: Any) -> Any:
-    return r.operator("floor_divide", r.operator("full", [], other, dtype=self.dtype), self)
+COMPOSED |= {
+    "__rtruediv__": lambda r, self, other: r.operator("mul", r.operator("reciprocal", self), other),
+    "__rpow__": lambda r, self, other: r.operator("pow", other, self),
+    "__rfloordiv__": lambda r, self, other: r.operator(
+        "floor_divide", r.operator("full", [], other, dtype=self.dtype), self
+    ),
+    "type_as": lambda r, self, other: r.operator("type_as", self, other),
+    "cpu": lambda r, self, memory_format=None: self,
+    "chunk": lambda r, input, chunks, dim=0: r.operator("chunk", input, chunks, dim),
+    "broadcast_tensors": lambda r, *tensors: r.operator("broadcast_tensors", list(tensors)),
+}
 
 
 def _windows(r: Any, self: Any, dimension: int, size: int, step: int) -> Any:
@@ -396,21 +370,7 @@ def to(r: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @composed
-def type_as(r: Any, self: Any, other: Any) -> Any:
-    return r.operator("type_as", self, other)
-
-
-@composed
-def cpu(r: Any, self: Any, memory_format: Any = None) -> Any:
-    return self
-
-
-@composed
 def __getitem__(r: Any, self: Any, key: Any) -> Any:
-    return _indexed(r, self, key)
-
-
-def _indexed(r: Any, self: Any, key: Any) -> Any:
     """PyTorch's order: numbers, slices and new dims from left to right, then all index tensors at once."""
     keys = list(key) if isinstance(key, tuple) else [key]
     if any(isinstance(k, (list, range)) or (hasattr(k, "__array__") and not isinstance(k, Tensor)) for k in keys):
@@ -469,7 +429,7 @@ def __setitem__(r: Any, self: Any, key: Any, value: Any) -> Any:
     else:
         value_tensor = value
     if not tensors:
-        place = _indexed(r, self, key)
+        place = __getitem__(r, self, key)
         if not isinstance(value, Tensor):
             r.operator("fill_", place, value)
         else:
@@ -491,11 +451,6 @@ def split(r: Any, tensor: Any, split_size_or_sections: Any = None, dim: int = 0,
 
 
 @composed
-def chunk(r: Any, input: Any, chunks: int, dim: int = 0) -> Any:
-    return r.operator("chunk", input, chunks, dim)
-
-
-@composed
 def einsum(r: Any, *args: Any) -> Any:
     if not isinstance(args[0], str):
         return NotImplemented
@@ -507,11 +462,6 @@ def einsum(r: Any, *args: Any) -> Any:
 def meshgrid(r: Any, *tensors: Any, indexing: Any = None) -> Any:
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     return r.operator("meshgrid", given, **({} if indexing is None else {"indexing": indexing}))
-
-
-@composed
-def broadcast_tensors(r: Any, *tensors: Any) -> Any:
-    return r.operator("broadcast_tensors", list(tensors))
 
 
 @composed

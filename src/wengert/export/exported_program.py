@@ -184,7 +184,7 @@ class ExportedProgram:
             copied[node].meta = dict(node.meta)
         for node in nodes:
             copied[node] = graph.node_copy(node, copied.__getitem__)
-        names, in_spec = _parameters(self._in_spec, inputs, self.example_inputs)
+        names, in_spec = _parameters(self._in_spec, inputs)
         graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, self._out_spec)))
         return cls(root, graph)
 
@@ -217,7 +217,7 @@ def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
         root.register_buffer(name, tensor, persistent=spec.kind is InputKind.BUFFER and spec.persistent is not False)
 
 
-def _parameters(in_spec: Any, inputs: list[str], examples: Any) -> tuple[list[str], Any]:
+def _parameters(in_spec: Any, inputs: list[str]) -> tuple[list[str], Any]:
     """The names of the parameters of a call, one for each argument, and the structure of the arguments."""
     args_spec, kwargs_spec = in_spec.children()
     names: list[str] = []

@@ -34,6 +34,13 @@ def emits(names: str) -> Callable[[Emitter], Emitter]:
     return register
 
 
+def emits_each(rows: dict[str, Emitter]) -> None:
+    """Register emitters of one expression: the names of operators, as ``emits`` has them, and the function of each."""
+    for names, emitter in rows.items():
+        emitter.__name__ = emitter.__qualname__ = names.split()[0]  # for errors
+        emits(names)(emitter)
+
+
 class Value(NamedTuple):
     """A value of the ONNX graph: its name and what is known of it. ``shape`` has a text for a size that may differ."""
 

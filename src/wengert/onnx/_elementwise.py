@@ -7,7 +7,7 @@ from typing import Any
 
 import wengert as torch
 
-from ._building import EMITTERS, Builder, Value, emits
+from ._building import EMITTERS, Builder, Value, emits, emits_each
 
 INT = torch.int64
 _DIRECT = {
@@ -48,44 +48,20 @@ def _composed(b: Builder, x: Value) -> Any:
     return lambda v: b.const(v, result_dtype(b) if result_dtype(b).is_floating_point else x.dtype)
 
 
-@emits("rsqrt")
-def rsqrt(b: Builder, x: Value) -> Any:
-    return b.emit("Reciprocal", b.emit("Sqrt", floats(b, x)))
-
-
-@emits("square")
-def square(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", x, x)
-
-
-@emits("exp2")
-def exp2(b: Builder, x: Value) -> Any:
-    return b.emit("Pow", b.const(2, result_dtype(b)), floats(b, x))
-
-
-@emits("expm1")
-def expm1(b: Builder, x: Value) -> Any:
-    return b.emit("Sub", b.emit("Exp", floats(b, x)), b.const(1, result_dtype(b)))
-
-
-@emits("log1p")
-def log1p(b: Builder, x: Value) -> Any:
-    return b.emit("Log", b.emit("Add", floats(b, x), b.const(1, result_dtype(b))))
-
-
-@emits("log2")
-def log2(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", b.emit("Log", floats(b, x)), b.const(1 / math.log(2), result_dtype(b)))
-
-
-@emits("log10")
-def log10(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", b.emit("Log", floats(b, x)), b.const(1 / math.log(10), result_dtype(b)))
-
-
-@emits("erfc")
-def erfc(b: Builder, x: Value) -> Any:
-    return b.emit("Sub", b.const(1, x.dtype), b.emit("Erf", x))
+emits_each(
+    {
+        "rsqrt": lambda b, x: b.emit("Reciprocal", b.emit("Sqrt", floats(b, x))),
+        "square": lambda b, x: b.emit("Mul", x, x),
+        "exp2": lambda b, x: b.emit("Pow", b.const(2, result_dtype(b)), floats(b, x)),
+        "expm1": lambda b, x: b.emit("Sub", b.emit("Exp", floats(b, x)), b.const(1, result_dtype(b))),
+        "log1p": lambda b, x: b.emit("Log", b.emit("Add", floats(b, x), b.const(1, result_dtype(b)))),
+        "log2": lambda b, x: b.emit("Mul", b.emit("Log", floats(b, x)), b.const(1 / math.log(2), result_dtype(b))),
+        "log10": lambda b, x: b.emit("Mul", b.emit("Log", floats(b, x)), b.const(1 / math.log(10), result_dtype(b))),
+        "erfc": lambda b, x: b.emit("Sub", b.const(1, x.dtype), b.emit("Erf", x)),
+        "frac": lambda b, x: b.emit("Sub", x, trunc(b, x)),
+        "isfinite": lambda b, x: b.emit("Not", b.emit("Or", b.emit("IsInf", x), b.emit("IsNaN", x))),
+    }
+)
 
 
 @emits("round")
@@ -101,16 +77,6 @@ def trunc(b: Builder, x: Value) -> Any:
     return b.emit("Mul", b.emit("Sign", x), b.emit("Floor", b.emit("Abs", x)))
 
 
-@emits("frac")
-def frac(b: Builder, x: Value) -> Any:
-    return b.emit("Sub", x, trunc(b, x))
-
-
-@emits("isfinite")
-def isfinite(b: Builder, x: Value) -> Any:
-    return b.emit("Not", b.emit("Or", b.emit("IsInf", x), b.emit("IsNaN", x)))
-
-
 @emits("nan_to_num")
 def nan_to_num(b: Builder, x: Value, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     info = torch.finfo(x.dtype)
@@ -121,14 +87,32 @@ def nan_to_num(b: Builder, x: Value, nan: Any = None, posinf: Any = None, neginf
 
 
 # ---- activations
-@emits("silu")
-def silu(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", x, b.emit("Sigmoid", x))
 
 
-@emits("mish")
-def mish(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", x, b.emit("Tanh", b.emit("Softplus", x)))
+emits_each(
+    {
+        "silu": lambda b, x: b.emit("Mul", x, b.emit("Sigmoid", x)),
+        "mish": lambda b, x: b.emit("Mul", x, b.emit("Tanh", b.emit("Softplus", x))),
+        "relu6": lambda b, x: b.emit("Clip", x, b.const(0, x.dtype), b.const(6, x.dtype)),
+        "hardtanh": lambda b, x, low=-1, high=1: b.emit("Clip", x, b.const(low, x.dtype), b.const(high, x.dtype)),
+        "hardsigmoid": lambda b, x: b.emit("HardSigmoid", x, alpha=1 / 6, beta=0.5),
+        "hardswish": lambda b, x: b.emit("Mul", x, b.emit("HardSigmoid", x, alpha=1 / 6, beta=0.5)),
+        "celu": lambda b, x, alpha=1: b.emit("Celu", x, alpha=float(alpha)),
+        "leaky_relu": lambda b, x, slope=0.01: b.emit("LeakyRelu", x, alpha=float(slope)),
+        "log_sigmoid": lambda b, x: b.emit("Neg", b.emit("Softplus", b.emit("Neg", x))),
+        "softshrink": lambda b, x, lambd=0.5: b.emit("Shrink", x, lambd=float(lambd), bias=float(lambd)),
+        "log_softmax _log_softmax": lambda b, x, dim, dtype=None: b.emit("LogSoftmax", floats(b, x), axis=dim),
+        "hardshrink": lambda b, x, lambd=0.5: b.emit(
+            "Where", b.emit("Greater", b.emit("Abs", x), b.const(lambd, x.dtype)), x, b.const(0, x.dtype)
+        ),
+        "threshold": lambda b, x, limit, value: b.emit(
+            "Where", b.emit("Greater", x, b.const(limit, x.dtype)), x, b.const(value, x.dtype)
+        ),
+        "softmax _softmax": lambda b, x, dim, dtype=None: (
+            b.emit("Softmax", floats(b, x), axis=dim) if x.rank else b.const(1, result_dtype(b))
+        ),
+    }
+)
 
 
 @emits("gelu")
@@ -143,41 +127,11 @@ def gelu(b: Builder, x: Value, *, approximate: str = "none") -> Any:
     return b.emit("Mul", half, b.emit("Add", bent, b.const(1, x.dtype)))
 
 
-@emits("relu6")
-def relu6(b: Builder, x: Value) -> Any:
-    return b.emit("Clip", x, b.const(0, x.dtype), b.const(6, x.dtype))
-
-
-@emits("hardtanh")
-def hardtanh(b: Builder, x: Value, low: float = -1, high: float = 1) -> Any:
-    return b.emit("Clip", x, b.const(low, x.dtype), b.const(high, x.dtype))
-
-
-@emits("hardsigmoid")
-def hardsigmoid(b: Builder, x: Value) -> Any:
-    return b.emit("HardSigmoid", x, alpha=1 / 6, beta=0.5)
-
-
-@emits("hardswish")
-def hardswish(b: Builder, x: Value) -> Any:
-    return b.emit("Mul", x, b.emit("HardSigmoid", x, alpha=1 / 6, beta=0.5))
-
-
 @emits("elu")
 def elu(b: Builder, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     if scale != 1 or input_scale != 1:
         raise b.unsupported("scale and input_scale other than 1 have no form in ONNX")
     return b.emit("Elu", x, alpha=float(alpha))
-
-
-@emits("celu")
-def celu(b: Builder, x: Value, alpha: float = 1) -> Any:
-    return b.emit("Celu", x, alpha=float(alpha))
-
-
-@emits("leaky_relu")
-def leaky_relu(b: Builder, x: Value, slope: float = 0.01) -> Any:
-    return b.emit("LeakyRelu", x, alpha=float(slope))
 
 
 @emits("prelu")
@@ -196,41 +150,11 @@ def softplus(b: Builder, x: Value, beta: float = 1, threshold: float = 20) -> An
     return b.emit("Div", b.emit("Softplus", b.emit("Mul", x, scale)), scale)
 
 
-@emits("log_sigmoid")
-def log_sigmoid(b: Builder, x: Value) -> Any:
-    return b.emit("Neg", b.emit("Softplus", b.emit("Neg", x)))
-
-
-@emits("hardshrink")
-def hardshrink(b: Builder, x: Value, lambd: float = 0.5) -> Any:
-    return b.emit("Where", b.emit("Greater", b.emit("Abs", x), b.const(lambd, x.dtype)), x, b.const(0, x.dtype))
-
-
-@emits("softshrink")
-def softshrink(b: Builder, x: Value, lambd: float = 0.5) -> Any:
-    return b.emit("Shrink", x, lambd=float(lambd), bias=float(lambd))
-
-
-@emits("threshold")
-def threshold(b: Builder, x: Value, limit: float, value: float) -> Any:
-    return b.emit("Where", b.emit("Greater", x, b.const(limit, x.dtype)), x, b.const(value, x.dtype))
-
-
 @emits("glu")
 def glu(b: Builder, x: Value, dim: int = -1) -> Any:
     half = b.size(x, dim) // 2
     first, second = b.emit("Split", x, b.const([half, half], INT), outputs=2, axis=dim)
     return b.emit("Mul", first, b.emit("Sigmoid", second))
-
-
-@emits("softmax _softmax")
-def softmax(b: Builder, x: Value, dim: int, dtype: Any = None) -> Any:
-    return b.emit("Softmax", floats(b, x), axis=dim) if x.rank else b.const(1, result_dtype(b))
-
-
-@emits("log_softmax _log_softmax")
-def log_softmax(b: Builder, x: Value, dim: int, dtype: Any = None) -> Any:
-    return b.emit("LogSoftmax", floats(b, x), axis=dim)
 
 
 # ---- two operands
@@ -253,24 +177,37 @@ def add(b: Builder, x: Any, y: Any, alpha: Any = 1) -> Any:
     return binary(b, "Add", x, y if alpha == 1 else _scaled(b, y, alpha))
 
 
-@emits("sub subtract")
-def sub(b: Builder, x: Any, y: Any, alpha: Any = 1) -> Any:
-    return binary(b, "Sub", x, y if alpha == 1 else _scaled(b, y, alpha))
+emits_each(
+    {
+        "sub subtract": lambda b, x, y, alpha=1: binary(b, "Sub", x, y if alpha == 1 else _scaled(b, y, alpha)),
+        "rsub": lambda b, x, y, alpha=1: binary(b, "Sub", y, x if alpha == 1 else _scaled(b, x, alpha)),
+        "mul multiply": lambda b, x, y: binary(b, "And" if result_dtype(b) == torch.bool else "Mul", x, y),
+        "fmod": lambda b, x, y: b.emit("Mod", b.cast(x, result_dtype(b)), b.cast(y, result_dtype(b)), fmod=1),
+        "maximum": lambda b, x, y: binary(b, "Max", x, y),
+        "minimum": lambda b, x, y: binary(b, "Min", x, y),
+        "logical_not": lambda b, x: b.emit("Not", b.cast(x, torch.bool)),
+        "bitwise_not": lambda b, x: b.emit("Not" if x.dtype == torch.bool else "BitwiseNot", x),
+        "masked_fill": lambda b, x, mask, value: b.emit("Where", mask, b.cast(value, x.dtype), x),
+        "clamp_max": lambda b, x, max: clamp(b, x, None, max),
+        "lerp": lambda b, x, end, weight: b.emit(
+            "Add", x, b.emit("Mul", b.cast(weight, x.dtype), b.emit("Sub", end, x))
+        ),
+        "addcmul": lambda b, x, y, z, *, value=1: b.emit(
+            "Add", x, b.emit("Mul", b.emit("Mul", y, z), b.const(value, x.dtype))
+        ),
+        "addcdiv": lambda b, x, y, z, *, value=1: b.emit(
+            "Add", x, b.emit("Mul", b.emit("Div", y, z), b.const(value, x.dtype))
+        ),
+        "to _to_copy type_as": lambda b, x, *_, **__: (
+            b.cast(x, result_dtype(b)) if x.dtype != result_dtype(b) else b.emit("Identity", x)
+        ),
+    }
+)
 
 
 def _scaled(b: Builder, y: Any, alpha: Any) -> Value:
     dtype = result_dtype(b)
     return Value(binary(b, "Mul", y, alpha), dtype, ())
-
-
-@emits("rsub")
-def rsub(b: Builder, x: Any, y: Any, alpha: Any = 1) -> Any:
-    return binary(b, "Sub", y, x if alpha == 1 else _scaled(b, x, alpha))
-
-
-@emits("mul multiply")
-def mul(b: Builder, x: Any, y: Any) -> Any:
-    return binary(b, "And" if result_dtype(b) == torch.bool else "Mul", x, y)
 
 
 @emits("div divide true_divide")
@@ -302,26 +239,11 @@ def remainder(b: Builder, x: Any, y: Any) -> Any:
     return b.emit("Sub", b.cast(x, dtype), b.emit("Mul", floor, b.cast(y, dtype)))
 
 
-@emits("fmod")
-def fmod(b: Builder, x: Any, y: Any) -> Any:
-    return b.emit("Mod", b.cast(x, result_dtype(b)), b.cast(y, result_dtype(b)), fmod=1)
-
-
 @emits("pow")
 def pow(b: Builder, x: Any, y: Any) -> Any:
     if not isinstance(y, Value) and y == 2 and isinstance(x, Value) and x.dtype == result_dtype(b):
         return b.emit("Mul", x, x)
     return binary(b, "Pow", x, y)
-
-
-@emits("maximum")
-def maximum(b: Builder, x: Any, y: Any) -> Any:
-    return binary(b, "Max", x, y)
-
-
-@emits("minimum")
-def minimum(b: Builder, x: Any, y: Any) -> Any:
-    return binary(b, "Min", x, y)
 
 
 def _comparison(name: str, op: str, negated: bool = False) -> None:
@@ -358,28 +280,13 @@ for _word, _op in (("and", "And"), ("or", "Or"), ("xor", "Xor")):
     _logical(f"__{_word}__ bitwise_{_word} logical_{_word}", _op, f"Bitwise{_op}")
 
 
-@emits("logical_not")
-def logical_not(b: Builder, x: Value) -> Any:
-    return b.emit("Not", b.cast(x, torch.bool))
-
-
-@emits("bitwise_not")
-def bitwise_not(b: Builder, x: Value) -> Any:
-    return b.emit("Not" if x.dtype == torch.bool else "BitwiseNot", x)
-
-
 @emits("where")
 def where(b: Builder, condition: Value, x: Any, y: Any) -> Any:
     dtype = result_dtype(b)
     return b.emit("Where", b.cast(condition, torch.bool), b.cast(x, dtype), b.cast(y, dtype))
 
 
-@emits("masked_fill")
-def masked_fill(b: Builder, x: Value, mask: Value, value: Any) -> Any:
-    return b.emit("Where", mask, b.cast(value, x.dtype), x)
-
-
-@emits("clamp clip")
+@emits("clamp clip clamp_min")
 def clamp(b: Builder, x: Value, min: Any = None, max: Any = None) -> Any:
     result = b.cast(x, result_dtype(b))
     if not isinstance(min, Value) and not isinstance(max, Value):
@@ -388,36 +295,6 @@ def clamp(b: Builder, x: Value, min: Any = None, max: Any = None) -> Any:
         if bound is not None:
             result = b.emit(op, result, b.cast(bound, result_dtype(b)))
     return result
-
-
-@emits("clamp_min")
-def clamp_min(b: Builder, x: Value, min: Any) -> Any:
-    return clamp(b, x, min)
-
-
-@emits("clamp_max")
-def clamp_max(b: Builder, x: Value, max: Any) -> Any:
-    return clamp(b, x, None, max)
-
-
-@emits("lerp")
-def lerp(b: Builder, x: Value, end: Value, weight: Any) -> Any:
-    return b.emit("Add", x, b.emit("Mul", b.cast(weight, x.dtype), b.emit("Sub", end, x)))
-
-
-@emits("addcmul")
-def addcmul(b: Builder, x: Value, y: Value, z: Value, *, value: Any = 1) -> Any:
-    return b.emit("Add", x, b.emit("Mul", b.emit("Mul", y, z), b.const(value, x.dtype)))
-
-
-@emits("addcdiv")
-def addcdiv(b: Builder, x: Value, y: Value, z: Value, *, value: Any = 1) -> Any:
-    return b.emit("Add", x, b.emit("Mul", b.emit("Div", y, z), b.const(value, x.dtype)))
-
-
-@emits("to _to_copy type_as")
-def to(b: Builder, x: Value, *_: Any, **__: Any) -> Any:
-    return b.cast(x, result_dtype(b)) if x.dtype != result_dtype(b) else b.emit("Identity", x)
 
 
 # ---- reductions

@@ -9,7 +9,7 @@ import numpy as np
 
 import wengert as torch
 
-from ._building import Builder, Value, emits
+from ._building import Builder, Value, emits, emits_each
 from ._elementwise import INT, axes_of
 from ._shapes import transpose
 
@@ -26,14 +26,15 @@ def linear(b: Builder, x: Value, weight: Value, bias: Any = None) -> Any:
     return product if bias is None else b.emit("Add", product, bias)
 
 
-@emits("matmul mm bmm mv dot")
-def matmul(b: Builder, x: Value, y: Value) -> Any:
-    return b.emit("MatMul", x, y)
-
-
-@emits("outer")
-def outer(b: Builder, x: Value, y: Value) -> Any:
-    return b.emit("Mul", b.emit("Unsqueeze", x, b.const([1], INT)), y)
+emits_each(
+    {
+        "matmul mm bmm mv dot": lambda b, x, y: b.emit("MatMul", x, y),
+        "outer": lambda b, x, y: b.emit("Mul", b.emit("Unsqueeze", x, b.const([1], INT)), y),
+        "einsum": lambda b, equation, operands, *, path=None: b.emit(
+            "Einsum", *operands, equation=equation.replace(" ", "")
+        ),
+    }
+)
 
 
 @emits("addmm baddbmm")
@@ -42,11 +43,6 @@ def addmm(b: Builder, x: Value, y: Value, z: Value, *, beta: Any = 1, alpha: Any
     if alpha != 1:
         product = b.emit("Mul", product, b.const(alpha, x.dtype))
     return b.emit("Add", x if beta == 1 else b.emit("Mul", x, b.const(beta, x.dtype)), product)
-
-
-@emits("einsum")
-def einsum(b: Builder, equation: str, operands: list[Value], *, path: Any = None) -> Any:
-    return b.emit("Einsum", *operands, equation=equation.replace(" ", ""))
 
 
 @emits("cosine_similarity")
@@ -64,12 +60,15 @@ def _each(value: Any, n: int) -> list[int]:
     return values * n if len(values) == 1 else values
 
 
-@emits("conv1d conv2d conv3d")
-def conv(
-    b: Builder, x: Value, weight: Value, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Any:  # fmt: skip
-    return convolution(b, x, weight, bias, stride, padding, dilation, False, 0, groups)
+emits_each(
+    {
+        "conv1d conv2d conv3d": lambda b, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1: convolution(
+            b, x, weight, bias, stride, padding, dilation, False, 0, groups
+        ),
+        "reflection_pad1d reflection_pad2d reflection_pad3d": lambda b, x, padding: pad(b, x, padding, "reflect"),
+        "replication_pad1d replication_pad2d replication_pad3d": lambda b, x, padding: pad(b, x, padding, "replicate"),
+    }
+)
 
 
 @emits("convolution")
@@ -167,16 +166,6 @@ def pad(b: Builder, x: Value, pad: list[int], mode: Any = "constant", value: Any
     modes = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     fill = b.const(value or 0, x.dtype) if mode == "constant" else None
     return b.emit("Pad", x, b.const(low + high, INT), fill, mode=modes[mode])
-
-
-@emits("reflection_pad1d reflection_pad2d reflection_pad3d")
-def reflection_pad(b: Builder, x: Value, padding: list[int]) -> Any:
-    return pad(b, x, padding, "reflect")
-
-
-@emits("replication_pad1d replication_pad2d replication_pad3d")
-def replication_pad(b: Builder, x: Value, padding: list[int]) -> Any:
-    return pad(b, x, padding, "replicate")
 
 
 @emits("upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d "

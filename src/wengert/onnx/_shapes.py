@@ -6,7 +6,7 @@ from typing import Any
 
 import wengert as torch
 
-from ._building import Builder, Value, emits
+from ._building import Builder, Value, emits, emits_each
 from ._elementwise import INT, result_dtype
 
 _END = 9223372036854775807
@@ -53,9 +53,20 @@ def _sizes(b: Builder, x: Value, start: int, end: int) -> list[Any]:
     return found
 
 
-@emits("unsqueeze")
-def unsqueeze(b: Builder, x: Value, dim: int) -> Any:
-    return b.emit("Unsqueeze", x, b.const([dim % (x.rank + 1)], INT))
+emits_each(
+    {
+        "unsqueeze": lambda b, x, dim: b.emit("Unsqueeze", x, b.const([dim % (x.rank + 1)], INT)),
+        "permute": lambda b, x, dims: permuted(b, x, [d % x.rank for d in dims]),
+        "t numpy_T": lambda b, x: permuted(b, x, list(range(x.rank))[::-1]),
+        "mT adjoint mH matrix_H": lambda b, x: transpose(b, x, -2, -1),
+        "expand_as": lambda b, x, other: b.emit("Expand", x, b.shape_of(other)),
+        "view_as reshape_as": lambda b, x, other: b.emit("Reshape", x, b.shape_of(other)),
+        "chunk": lambda b, x, chunks, dim=0: split(b, x, -(-b.size(x, dim) // chunks), dim),
+        "unbind": lambda b, x, dim=0: [b.emit("Gather", x, b.const(i, INT), axis=dim) for i in range(b.size(x, dim))],
+        "select": lambda b, x, dim, index: b.emit("Gather", x, b.cast(index, INT), axis=dim),
+        "pixel_shuffle": lambda b, x, factor: b.emit("DepthToSpace", x, blocksize=factor, mode="CRD"),
+    }
+)
 
 
 @emits("squeeze")
@@ -70,27 +81,12 @@ def permuted(b: Builder, x: Value, order: list[int]) -> Any:
     return b.emit("Transpose", x, perm=order)
 
 
-@emits("permute")
-def permute(b: Builder, x: Value, dims: list[int]) -> Any:
-    return permuted(b, x, [d % x.rank for d in dims])
-
-
 @emits("transpose swapaxes swapdims")
 def transpose(b: Builder, x: Value, dim0: int, dim1: int) -> Any:
     order = list(range(x.rank))
     if order:
         order[dim0], order[dim1] = order[dim1], order[dim0]
     return permuted(b, x, order)
-
-
-@emits("t numpy_T")
-def t(b: Builder, x: Value) -> Any:
-    return permuted(b, x, list(range(x.rank))[::-1])
-
-
-@emits("mT adjoint mH matrix_H")
-def mT(b: Builder, x: Value) -> Any:
-    return transpose(b, x, -2, -1)
 
 
 @emits("movedim")
@@ -104,16 +100,6 @@ def movedim(b: Builder, x: Value, source: Any, destination: Any) -> Any:
 @emits("expand broadcast_to")
 def expand(b: Builder, x: Value, size: Any, *, implicit: bool = False) -> Any:
     return b.emit("Expand", x, b.ints([1 if isinstance(s, int) and s == -1 else s for s in size]))
-
-
-@emits("expand_as")
-def expand_as(b: Builder, x: Value, other: Value) -> Any:
-    return b.emit("Expand", x, b.shape_of(other))
-
-
-@emits("view_as reshape_as")
-def view_as(b: Builder, x: Value, other: Value) -> Any:
-    return b.emit("Reshape", x, b.shape_of(other))
 
 
 @emits("broadcast_tensors")
@@ -185,21 +171,6 @@ def split(b: Builder, x: Value, size: Any, dim: int = 0) -> Any:
     return _divided(b, x, [min(size, total - at) for at in range(0, total, size)] or [0], dim)
 
 
-@emits("chunk")
-def chunk(b: Builder, x: Value, chunks: int, dim: int = 0) -> Any:
-    return split(b, x, -(-b.size(x, dim) // chunks), dim)
-
-
-@emits("unbind")
-def unbind(b: Builder, x: Value, dim: int = 0) -> Any:
-    return [b.emit("Gather", x, b.const(i, INT), axis=dim) for i in range(b.size(x, dim))]
-
-
-@emits("select")
-def select(b: Builder, x: Value, dim: int, index: Any) -> Any:
-    return b.emit("Gather", x, b.cast(index, INT), axis=dim)
-
-
 @emits("slice")
 def slice(b: Builder, x: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     start, end = 0 if start is None else start, _END if end is None else end
@@ -233,11 +204,6 @@ def roll(b: Builder, x: Value, shifts: list[int], dims: Any = None) -> Any:
         second = b.emit("Slice", name, b.const([0], INT), b.const([-shift], INT), b.const([dim], INT))
         name = b.emit("Concat", first, second, axis=dim)
     return name if name != x.name else b.emit("Identity", x)
-
-
-@emits("pixel_shuffle")
-def pixel_shuffle(b: Builder, x: Value, factor: int) -> Any:
-    return b.emit("DepthToSpace", x, blocksize=factor, mode="CRD")
 
 
 @emits("channel_shuffle")
@@ -300,14 +266,15 @@ def index_put(b: Builder, x: Value, indices: list[Any], values: Value, accumulat
     return b.emit("ScatterND", x, places, new, reduction="add" if accumulate else None)
 
 
-@emits("index_select")
-def index_select(b: Builder, x: Value, dim: int, index: Value) -> Any:
-    return b.emit("Gather", x, index, axis=dim)
-
-
-@emits("gather")
-def gather(b: Builder, x: Value, dim: int, index: Value, *, sparse_grad: bool = False) -> Any:
-    return b.emit("GatherElements", x, index, axis=dim)
+emits_each(
+    {
+        "index_select": lambda b, x, dim, index: b.emit("Gather", x, index, axis=dim),
+        "gather": lambda b, x, dim, index, *, sparse_grad=False: b.emit("GatherElements", x, index, axis=dim),
+        "scatter_add": lambda b, x, dim, index, src: scatter(b, x, dim, index, src, reduce="add"),
+        "nonzero": lambda b, x: b.emit("Transpose", b.emit("NonZero", x), perm=[1, 0]),
+        "sym_size": lambda b, x, dim: b.emit("Gather", b.emit("Shape", x), b.const(dim, INT)),
+    }
+)
 
 
 @emits("take_along_dim")
@@ -327,11 +294,6 @@ def scatter(b: Builder, x: Value, dim: int, index: Value, src: Any, *, reduce: A
         raise b.unsupported("src must have the index's shape")
     mode = {"add": "add", "multiply": "mul"}.get(reduce)
     return b.emit("ScatterElements", x, index, src, axis=dim, reduction=mode)
-
-
-@emits("scatter_add")
-def scatter_add(b: Builder, x: Value, dim: int, index: Value, src: Value) -> Any:
-    return scatter(b, x, dim, index, src, reduce="add")
 
 
 @emits("tril triu")
@@ -356,66 +318,30 @@ def copy(b: Builder, x: Value, src: Value, non_blocking: bool = False) -> Any:
     return name if src.shape == x.shape else b.emit("Expand", name, b.shape_of(x))
 
 
-@emits("nonzero")
-def nonzero(b: Builder, x: Value) -> Any:
-    return b.emit("Transpose", b.emit("NonZero", x), perm=[1, 0])
-
-
-@emits("sym_size")
-def sym_size(b: Builder, x: Value, dim: int) -> Any:
-    return b.emit("Gather", b.emit("Shape", x), b.const(dim, INT))
-
-
 # ---- making
 def filled(b: Builder, shape: str, value: Any, dtype: Any) -> Any:
     """A tensor of one value."""
     return b.emit("Expand", b.cast(value, dtype), shape)
 
 
-@emits("zeros new_zeros")
-def zeros(b: Builder, *args: Any, dtype: Any = None) -> Any:
-    return filled(b, b.ints(args[-1]), 0, result_dtype(b))
-
-
-@emits("ones new_ones")
-def ones(b: Builder, *args: Any, dtype: Any = None) -> Any:
-    return filled(b, b.ints(args[-1]), 1, result_dtype(b))
-
-
-@emits("full new_full")
-def full(b: Builder, *args: Any, dtype: Any = None) -> Any:
-    return filled(b, b.ints(args[-2]), args[-1], result_dtype(b))
-
-
-@emits("empty new_empty")
-def empty(b: Builder, *args: Any, dtype: Any = None) -> Any:
-    return filled(b, b.ints(args[-1]), 0, result_dtype(b))
-
-
-@emits("zeros_like empty_like zero")
-def zeros_like(b: Builder, x: Value, *, dtype: Any = None) -> Any:
-    return filled(b, b.shape_of(x), 0, result_dtype(b))
-
-
-@emits("ones_like")
-def ones_like(b: Builder, x: Value, *, dtype: Any = None) -> Any:
-    return filled(b, b.shape_of(x), 1, result_dtype(b))
-
-
-@emits("full_like fill")
-def full_like(b: Builder, x: Value, value: Any, *, dtype: Any = None) -> Any:
-    return filled(b, b.shape_of(x), value, result_dtype(b))
+emits_each(
+    {
+        "zeros new_zeros": lambda b, *args, dtype=None: filled(b, b.ints(args[-1]), 0, result_dtype(b)),
+        "ones new_ones": lambda b, *args, dtype=None: filled(b, b.ints(args[-1]), 1, result_dtype(b)),
+        "full new_full": lambda b, *args, dtype=None: filled(b, b.ints(args[-2]), args[-1], result_dtype(b)),
+        "empty new_empty": lambda b, *args, dtype=None: filled(b, b.ints(args[-1]), 0, result_dtype(b)),
+        "zeros_like empty_like zero": lambda b, x, *, dtype=None: filled(b, b.shape_of(x), 0, result_dtype(b)),
+        "ones_like": lambda b, x, *, dtype=None: filled(b, b.shape_of(x), 1, result_dtype(b)),
+        "full_like fill": lambda b, x, value, *, dtype=None: filled(b, b.shape_of(x), value, result_dtype(b)),
+        "scalar_tensor": lambda b, value, *, dtype=None: b.cast(value, result_dtype(b)),
+    }
+)
 
 
 @emits("arange")
 def arange(b: Builder, *args: Any, dtype: Any = None) -> Any:
     start, end, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     return b.emit("Range", *[b.cast(v, result_dtype(b)) for v in (start, end, step)])
-
-
-@emits("scalar_tensor")
-def scalar_tensor(b: Builder, value: Any, *, dtype: Any = None) -> Any:
-    return b.cast(value, result_dtype(b))
 
 
 @emits("meshgrid")

@@ -195,10 +195,11 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
 
 
 def _find_public(name: str, overload: str = "default") -> Any:
-    from . import _aten_backward, _aten_bodies
+    from . import _aten_backward
+    from ._aten_bodies import BODIES
 
-    body = getattr(_aten_bodies, f"{name}_{overload}", None) or getattr(_aten_bodies, name, None)
-    if getattr(body, "__module__", None) == _aten_bodies.__name__:
+    body = BODIES.get(f"{name}_{overload}") or BODIES.get(name)
+    if body is not None:
         return body
     if name.startswith("_foreach_"):
         from .._tensor_api import foreach

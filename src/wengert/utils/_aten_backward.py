@@ -62,7 +62,7 @@ def _affine(grad: Any, x: Any, weight: Any, bias: Any, mask: Any, normal: Callab
     return _masked([g if kind is None else g.reshape(kind) for g, kind in zip(found, kinds, strict=True)], mask)
 
 
-def _normal(x: Any, dims: Any, mean: Any, rstd: Any) -> Any:
+def _normal(x: Any, dims: Any, rstd: Any) -> Any:
     """``(x - mean) * rstd`` with both as functions of ``x``; ``rstd`` says what ``eps`` was."""
     own = x.mean(dims, keepdim=True)
     var = x.var(dims, correction=0, keepdim=True)
@@ -74,7 +74,7 @@ def native_layer_norm_backward(
 ) -> Any:
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     bias = bias if bias is not None or not output_mask[2] else weight
-    normal = functools.partial(_normal, dims=dims, mean=mean, rstd=rstd)
+    normal = functools.partial(_normal, dims=dims, rstd=rstd)
     return _affine(grad_out, input, weight, bias, output_mask, normal, list(normalized_shape))
 
 
@@ -82,7 +82,7 @@ def native_group_norm_backward(
     grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int, group: int, output_mask: Any
 ) -> Any:
     def normal(x: Any) -> Any:
-        return _normal(x.reshape(N, group, -1), [2], mean, rstd).reshape(x.shape)
+        return _normal(x.reshape(N, group, -1), [2], rstd).reshape(x.shape)
 
     bias = grad_out.new_zeros(C) if output_mask[2] else None
     return _affine(grad_out, input, weight, bias, output_mask, normal, [C] + [1] * (input.ndim - 2))
@@ -96,7 +96,7 @@ def native_batch_norm_backward(
 
     def normal(x: Any) -> Any:
         if train:
-            return _normal(x, [d for d in range(x.ndim) if d != 1], save_mean, save_invstd)
+            return _normal(x, [d for d in range(x.ndim) if d != 1], save_invstd)
         return (x - running_mean.reshape(shown)) * (running_var.reshape(shown) + eps).rsqrt()
 
     bias = grad_out.new_zeros(input.shape[1]) if output_mask[2] else None

@@ -6,7 +6,6 @@ function. The operators without ``native_`` or ``_`` in their names are composed
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import Any
 
@@ -23,21 +22,21 @@ _REDUCTIONS = ("none", "mean", "sum")
 _INTERPOLATIONS = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
+_ALL = slice(None)
+
+
+def _of_self(function: Any) -> Any:
+    """A function whose first parameter is called ``self`` in the operator."""
+
+    def body(self: Any, *args: Any, **named: Any) -> Any:
+        return function(self, *args, **named)
+
+    return body
+
 
 # ---- shapes and indices
-def slice(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    return self[(_ALL,) * (dim % self.ndim) + (builtins.slice(start, end, step),)]
-
-
-_ALL = builtins.slice(None)
-
-
 def index(self: Any, indices: Any) -> Any:
     return self[tuple(_ALL if i is None else i for i in indices)]
-
-
-def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    return index_put_(self.clone(), indices, values, accumulate)
 
 
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -47,74 +46,11 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
     return self
 
 
-_unsafe_index = index
-
-
-def alias(self: Any) -> Any:
-    return self.view(self.shape)
-
-
-def lift_fresh(self: Any) -> Any:
-    return self
-
-
-def lift_fresh_copy(self: Any) -> Any:
-    return self.clone()
-
-
-def numpy_T(self: Any) -> Any:
-    return self.T
-
-
-def matrix_H(self: Any) -> Any:
-    return self.H
-
-
-def mT(self: Any) -> Any:
-    return self.mT
-
-
-def mH(self: Any) -> Any:
-    return self.mH
-
-
-def real(self: Any) -> Any:
-    return self.real
-
-
-def imag(self: Any) -> Any:
-    return self.imag
-
-
-def _unsafe_view(self: Any, size: Any) -> Any:
-    return self.reshape(size)
-
-
-def _local_scalar_dense(self: Any) -> Any:
-    return self.item()
-
-
-def _to_copy(self: Any, *, dtype: Any = None, **_: Any) -> Any:
-    return self.clone() if dtype is None else self.to(dtype, copy=True)
-
-
-def to_dtype_layout(self: Any, *, dtype: Any = None, copy: bool = False, **_: Any) -> Any:
-    return self.to(self.dtype if dtype is None else dtype, copy=copy)
-
-
-def to_device(self: Any, device: Any, dtype: Any, non_blocking: bool = False, copy: bool = False) -> Any:
-    return self.to(device=device, dtype=dtype, copy=copy)
-
-
 def _assert_tensor_metadata(
     a: Any, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None, layout: Any = None
 ) -> None:
     if dtype is not None and a.dtype != dtype:
         raise RuntimeError(f"Tensor dtype mismatch! Expected: {dtype} Got: {a.dtype}")
-
-
-def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
-    return torch.tensordot(self, other, dims=(dims_self, dims_other))
 
 
 def _unique2(self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
@@ -123,99 +59,25 @@ def _unique2(self: Any, sorted: bool = True, return_inverse: bool = False, retur
     return values, inverse if return_inverse else nothing, counts if return_counts else nothing
 
 
-def copy(self: Any, src: Any, non_blocking: bool = False) -> Any:
-    return self.clone().copy_(src)
-
-
-def zero(self: Any) -> Any:
-    return torch.zeros_like(self)
-
-
-def sym_size(self: Any, dim: int | None = None) -> Any:
-    return self.shape if dim is None else self.shape[dim]
-
-
-# ---- elementwise
-def elu(self: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
-    return TENSORS._elu(self, alpha, scale, input_scale)
-
-
-def log_sigmoid_forward(self: Any) -> Any:
-    return F.logsigmoid(self), self.new_empty(0)
-
-
-def log_sigmoid(self: Any) -> Any:
-    return F.logsigmoid(self)
-
-
-def _prelu_kernel(self: Any, weight: Any) -> Any:
-    return torch.where(self > 0, self, weight * self)
-
-
-def _softmax(self: Any, dim: int, half_to_float: bool) -> Any:
-    return self.softmax(dim)
-
-
-def _log_softmax(self: Any, dim: int, half_to_float: bool) -> Any:
-    return self.log_softmax(dim)
-
-
 # ---- losses
-def _loss(name: str) -> Any:
-    """A loss whose reduction is a number, at the place where PyTorch's operator has it."""
-    function = getattr(F, name)
+def _loss(name: str, parameters: str = "reduction") -> Any:
+    """A loss whose reduction is a number. ``parameters``: the operator's, after input and target, in its order."""
+    function, names = getattr(F, name), parameters.split()
 
-    def body(self: Any, target: Any, reduction: int = 1, *rest: Any) -> Any:
-        named = {_AFTER_REDUCTION[name]: rest[0]} if rest else {}
-        return function(self, target, reduction=_REDUCTIONS[reduction], **named)
+    def body(self: Any, target: Any, *args: Any, **named: Any) -> Any:
+        named |= zip(names, args, strict=False)
+        return function(self, target, **named | {"reduction": _REDUCTIONS[named.get("reduction", 1)]})
 
     return body
 
 
-_AFTER_REDUCTION = {"smooth_l1_loss": "beta", "huber_loss": "delta"}
-mse_loss, l1_loss, smooth_l1_loss = _loss("mse_loss"), _loss("l1_loss"), _loss("smooth_l1_loss")
-huber_loss, soft_margin_loss = _loss("huber_loss"), _loss("soft_margin_loss")
-multilabel_margin_loss = _loss("multilabel_margin_loss")
-
-
-def binary_cross_entropy(self: Any, target: Any, weight: Any = None, reduction: int = 1) -> Any:
-    return F.binary_cross_entropy(self, target, weight, reduction=_REDUCTIONS[reduction])
-
-
-def multi_margin_loss(
-    self: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
-) -> Any:
-    return F.multi_margin_loss(self, target, p, margin, weight, reduction=_REDUCTIONS[reduction])
-
-
-def cross_entropy_loss(
-    self: Any,
-    target: Any,
-    weight: Any = None,
-    reduction: int = 1,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-) -> Any:
-    return F.cross_entropy(
-        self, target, weight, ignore_index=ignore_index, reduction=_REDUCTIONS[reduction],
-        label_smoothing=label_smoothing,
-    )  # fmt: skip
-
-
-def nll_loss_nd(self: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
-    return F.nll_loss(self, target, weight, ignore_index=ignore_index, reduction=_REDUCTIONS[reduction])
-
-
-nll_loss = nll_loss2d = nll_loss_nd
+nll_loss_nd = _loss("nll_loss", "weight reduction ignore_index")
 
 
 def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     kept = target != ignore_index
     total = self.new_tensor(float(kept.sum())) if weight is None else weight[target[kept]].sum()
     return nll_loss_nd(self, target, weight, reduction, ignore_index), total if reduction else self.new_zeros(())
-
-
-nll_loss2d_forward = nll_loss_forward
 
 
 def _mean(name: str, place: int) -> Any:
@@ -230,21 +92,10 @@ def _mean(name: str, place: int) -> Any:
     return body
 
 
-kl_div, ctc_loss = _mean("kl_div", 2), _mean("ctc_loss", 5)
-binary_cross_entropy_with_logits = _mean("binary_cross_entropy_with_logits", 4)
-cosine_embedding_loss = _mean("cosine_embedding_loss", 4)
-hinge_embedding_loss, margin_ranking_loss = _mean("hinge_embedding_loss", 3), _mean("margin_ranking_loss", 4)
-triplet_margin_loss = _mean("triplet_margin_loss", 7)
-
-
 # ---- layers
 def native_dropout(input: Any, p: float, train: bool | None) -> Any:
     kept = F.dropout(torch.ones_like(input), p, train is not False)
     return input * kept, kept != 0
-
-
-def native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
-    return grad_output * mask * scale
 
 
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -270,15 +121,6 @@ def native_batch_norm(
     return F.batch_norm(input, running_mean, running_var, weight, bias, True, momentum, eps), mean, rstd
 
 
-_native_batch_norm_legit = cudnn_batch_norm = native_batch_norm
-
-
-def _native_batch_norm_legit_no_stats(
-    input: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float
-) -> Any:
-    return native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
-
-
 def _native_batch_norm_legit_no_training(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
 ) -> Any:
@@ -296,19 +138,8 @@ def _scaled_dot_product_flash_attention_for_cpu(
     return output, (scores if attn_mask is None else scores + attn_mask).logsumexp(-1)
 
 
-def _adaptive_avg_pool2d(self: Any, output_size: Any) -> Any:
-    return F.adaptive_avg_pool2d(self, output_size)
-
-
-def _adaptive_avg_pool3d(self: Any, output_size: Any) -> Any:
-    return F.adaptive_avg_pool3d(self, output_size)
-
-
 def _adaptive_max(n: int) -> Any:
     return lambda self, output_size: getattr(F, f"adaptive_max_pool{n}d")(self, output_size, return_indices=True)
-
-
-adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max(n) for n in (1, 2, 3))
 
 
 def _pool(name: str) -> Any:
@@ -317,31 +148,8 @@ def _pool(name: str) -> Any:
     return lambda self, kernel_size, stride=(), *rest: function(self, kernel_size, stride or None, *rest)
 
 
-avg_pool1d, avg_pool2d, avg_pool3d = _pool("avg_pool1d"), _pool("avg_pool2d"), _pool("avg_pool3d")
-max_pool1d, max_pool2d, max_pool3d = _pool("max_pool1d"), _pool("max_pool2d"), _pool("max_pool3d")
-max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = (
-    _pool(f"max_pool{n}d_with_indices") for n in (1, 2, 3)
-)
-
-
-def im2col(self: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    return F.unfold(self, kernel_size, dilation, padding, stride)
-
-
-def col2im(self: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    return F.fold(self, output_size, kernel_size, dilation, padding, stride)
-
-
-def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
-    return F.pad(self, pad, "constant", value)
-
-
 def _padded(mode: str) -> Any:
     return lambda self, padding: F.pad(self, padding, mode)
-
-
-reflection_pad1d = reflection_pad2d = reflection_pad3d = _padded("reflect")
-replication_pad1d = replication_pad2d = replication_pad3d = _padded("replicate")
 
 
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
@@ -350,15 +158,9 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     )
 
 
-grid_sampler_2d = grid_sampler_3d = grid_sampler
-
-
-def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
-    return F.affine_grid(theta, size, align_corners)
-
-
-def _upsample(mode: str, aligned: bool) -> tuple[Any, Any]:
+def _upsample(mode: str) -> tuple[tuple[str, Any], ...]:
     """The overloads ``vec`` and ``default`` of an interpolation."""
+    aligned = "nearest" not in mode
 
     def vec(input: Any, output_size: Any, *rest: Any) -> Any:
         corners = {"align_corners": rest[0]} if aligned else {}
@@ -371,22 +173,7 @@ def _upsample(mode: str, aligned: bool) -> tuple[Any, Any]:
             return F.interpolate(self, None, list(scales), mode, **corners)
         return F.interpolate(self, output_size, None, mode, **corners)
 
-    return vec, default
-
-
-for _name, _mode, _aligned in (
-    ("nearest1d", "nearest", False), ("nearest2d", "nearest", False), ("nearest3d", "nearest", False),
-    ("linear1d", "linear", True), ("bilinear2d", "bilinear", True), ("trilinear3d", "trilinear", True),
-    ("bicubic2d", "bicubic", True),
-):  # fmt: skip
-    globals()[f"upsample_{_name}_vec"], globals()[f"upsample_{_name}"] = _upsample(_mode, _aligned)
-for _n in (1, 2):
-    _vec, _default = _upsample("nearest-exact", False)
-    globals()[f"_upsample_nearest_exact{_n}d_vec"], globals()[f"_upsample_nearest_exact{_n}d"] = _vec, _default
-
-
-def repeat_interleave_Tensor(repeats: Any, *, output_size: Any = None) -> Any:
-    return torch.arange(len(repeats)).repeat_interleave(repeats)
+    return ("_vec", vec), ("", default)
 
 
 # ---- what formulas of PyTorch's call
@@ -437,3 +224,100 @@ def slice_inverse(
 ) -> Tensor:
     """The tensor of ``src``'s geometry of whose memory ``self`` shows a slice."""
     return self.as_strided(src.shape, src.stride(), src.storage_offset())
+
+
+# ---- by name
+BODIES: dict[str, Any] = {
+    **{name: value for name, value in globals().items() if getattr(value, "__module__", None) == __name__},
+    # shapes and indices
+    "slice": lambda self, dim=0, start=None, end=None, step=1: self[
+        (_ALL,) * (dim % self.ndim) + (slice(start, end, step),)
+    ],
+    "_unsafe_index": index,
+    "index_put": lambda self, indices, values, accumulate=False: index_put_(self.clone(), indices, values, accumulate),
+    "alias": lambda self: self.view(self.shape),
+    "lift_fresh": lambda self: self,
+    "lift_fresh_copy": lambda self: self.clone(),
+    "numpy_T": lambda self: self.T,
+    "matrix_H": lambda self: self.H,
+    "mT": lambda self: self.mT,
+    "mH": lambda self: self.mH,
+    "real": lambda self: self.real,
+    "imag": lambda self: self.imag,
+    "_unsafe_view": lambda self, size: self.reshape(size),
+    "_local_scalar_dense": lambda self: self.item(),
+    "_to_copy": lambda self, *, dtype=None, **_: self.clone() if dtype is None else self.to(dtype, copy=True),
+    "to_dtype_layout": lambda self, *, dtype=None, copy=False, **_: self.to(dtype or self.dtype, copy=copy),
+    "to_device": lambda self, device, dtype, non_blocking=False, copy=False: self.to(
+        device=device, dtype=dtype, copy=copy
+    ),
+    "tensordot": lambda self, other, dims_self, dims_other: torch.tensordot(self, other, (dims_self, dims_other)),
+    "copy": lambda self, src, non_blocking=False: self.clone().copy_(src),
+    "zero": _of_self(torch.zeros_like),
+    "sym_size": lambda self, dim=None: self.shape if dim is None else self.shape[dim],
+    "repeat_interleave_Tensor": lambda repeats, *, output_size=None: torch.arange(len(repeats)).repeat_interleave(
+        repeats
+    ),
+    # elementwise
+    "elu": lambda self, alpha=1, scale=1, input_scale=1: TENSORS._elu(self, alpha, scale, input_scale),
+    "log_sigmoid_forward": lambda self: (F.logsigmoid(self), self.new_empty(0)),
+    "log_sigmoid": _of_self(F.logsigmoid),
+    "_prelu_kernel": lambda self, weight: torch.where(self > 0, self, weight * self),
+    "_softmax": lambda self, dim, half_to_float: self.softmax(dim),
+    "_log_softmax": lambda self, dim, half_to_float: self.log_softmax(dim),
+    # losses
+    **{name: _loss(name) for name in ("mse_loss", "l1_loss", "soft_margin_loss", "multilabel_margin_loss")},
+    "smooth_l1_loss": _loss("smooth_l1_loss", "reduction beta"),
+    "huber_loss": _loss("huber_loss", "reduction delta"),
+    "binary_cross_entropy": _loss("binary_cross_entropy", "weight reduction"),
+    "multi_margin_loss": _loss("multi_margin_loss", "p margin weight reduction"),
+    "cross_entropy_loss": _loss("cross_entropy", "weight reduction ignore_index label_smoothing"),
+    "nll_loss": nll_loss_nd,
+    "nll_loss2d": nll_loss_nd,
+    "nll_loss2d_forward": nll_loss_forward,
+    **{
+        name: _mean(name, place)
+        for name, place in {
+            "kl_div": 2,
+            "ctc_loss": 5,
+            "binary_cross_entropy_with_logits": 4,
+            "cosine_embedding_loss": 4,
+            "hinge_embedding_loss": 3,
+            "margin_ranking_loss": 4,
+            "triplet_margin_loss": 7,
+        }.items()
+    },
+    # layers
+    "native_dropout_backward": lambda grad_output, mask, scale: grad_output * mask * scale,
+    "_native_batch_norm_legit": native_batch_norm,
+    "cudnn_batch_norm": native_batch_norm,
+    "_native_batch_norm_legit_no_stats": lambda input, weight, bias, training, momentum, eps: native_batch_norm(
+        input, weight, bias, None, None, training, momentum, eps
+    ),
+    "_adaptive_avg_pool2d": _of_self(F.adaptive_avg_pool2d),
+    "_adaptive_avg_pool3d": _of_self(F.adaptive_avg_pool3d),
+    **{f"adaptive_max_pool{n}d": _adaptive_max(n) for n in (1, 2, 3)},
+    **{f"{kind}_pool{n}d": _pool(f"{kind}_pool{n}d") for kind in ("avg", "max") for n in (1, 2, 3)},
+    **{f"max_pool{n}d_with_indices": _pool(f"max_pool{n}d_with_indices") for n in (1, 2, 3)},
+    "im2col": _of_self(F.unfold),
+    "col2im": _of_self(F.fold),
+    "constant_pad_nd": lambda self, pad, value=0: F.pad(self, pad, "constant", value),
+    **{
+        f"{kind}_pad{n}d": _padded(mode)
+        for kind, mode in (("reflection", "reflect"), ("replication", "replicate"))
+        for n in (1, 2, 3)
+    },
+    "grid_sampler_2d": grid_sampler,
+    "grid_sampler_3d": grid_sampler,
+    "affine_grid_generator": F.affine_grid,
+    **{f"upsample_nearest{n}d{overload}": body for n in (1, 2, 3) for overload, body in _upsample("nearest")},
+    **{f"_upsample_nearest_exact{n}d{overload}": body for n in (1, 2) for overload, body in _upsample("nearest-exact")},
+    **{
+        f"upsample_{mode}{n}d{overload}": body
+        for mode, n in (("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2))
+        for overload, body in _upsample(mode)
+    },
+}
+for _name, _body in BODIES.items():
+    if _body.__name__ == "<lambda>":
+        _body.__name__ = _body.__qualname__ = _name  # for errors

@@ -15,7 +15,7 @@ from .._base import constants
 from .._base.constants import contiguous_format
 from .._base.dtypes import dtype
 from .._tape.tensor import Tensor
-from ._aten_texts import TEXT
+from ._aten_texts import OPTIONS, TEXT
 
 # Operators that take a number where they have a tensor, as PyTorch's parser of arguments does.
 _NUMBERS = frozenset(["add", "sub", "mul", "div", "multiply", "subtract", "divide", "true_divide", "floor_divide"])
@@ -140,7 +140,7 @@ def _gathered(args: Any, placed: list[Argument]) -> Any:
 def _paragraphs() -> dict[str, str]:
     """The overloads' text by the operator's name."""
     found = {}
-    for paragraph in re.split(r"\n(?! )", TEXT.strip()):
+    for paragraph in re.split(r"\n(?! )", TEXT.strip().replace("OPTIONS", OPTIONS)):
         names, _, overloads = re.sub(r"\s+", " ", paragraph).partition(": ")
         found.update(dict.fromkeys(names.split(), overloads))
     return found

@@ -1,27 +1,27 @@
 """The schemas of the operators that models use, with PyTorch's overloads, in PyTorch's notation.
 
-``T`` is a tensor, ``S`` a number, ``int[2]`` a list of two integers or one integer for both. Operators with the same
-overloads share a paragraph. ``tests/compare/test_export.py`` compares them with PyTorch's own.
+``T`` is a tensor, ``S`` a number, ``int[2]`` a list of two integers or one integer for both; ``OPTIONS`` stands for the
+arguments that say where a new tensor lies. Operators with the same overloads share a paragraph.
+``tests/compare/test_export.py`` compares them with PyTorch's own.
 """
 
 from __future__ import annotations
 
+OPTIONS = "Layout? layout=None,Device? device=None,bool? pin_memory=None"
 TEXT = """
-2556
-abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan arctanh argwhere asin asinh atan
-  atanh bitwise_not ceil conj conj_physical cos cosh deg2rad det detach digamma erf erfc erfinv exp exp2 expm1 fix
-  fliplr flipud floor frac hardsigmoid hardswish imag inverse isfinite isinf isnan isneginf isposinf lgamma lift_fresh
+abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan arctanh argwhere asin asinh atan atanh
+  bitwise_not ceil conj conj_physical cos cosh deg2rad det detach digamma erf erfc erfinv exp exp2 expm1 fix fliplr
+  flipud floor frac hardsigmoid hardswish imag inverse isfinite isinf isnan isneginf isposinf lgamma lift_fresh
   lift_fresh_copy linalg_matrix_exp log log10 log1p log2 log_sigmoid log_sigmoid_forward logdet logical_not mH mT
   matrix_H matrix_exp mish msort neg negative nonzero numpy_T positive rad2deg ravel real reciprocal relu relu6 rsqrt
-  selu sgn
-  sigmoid sign signbit silu sin sinc sinh slogdet special_erf special_erfc special_erfcx special_erfinv special_exp2
-  special_expit special_expm1 special_gammaln special_log1p special_log_ndtr special_ndtr special_ndtri sqrt square t
-  tan tanh trace trunc view_as_complex view_as_real: default(T self)
+  selu sgn sigmoid sign signbit silu sin sinc sinh slogdet special_erf special_erfc special_erfcx special_erfinv
+  special_exp2 special_expit special_expm1 special_gammaln special_log1p special_log_ndtr special_ndtr special_ndtri
+  sqrt square t tan tanh trace trunc view_as_complex view_as_real: default(T self)
 arctan2 atan2 equal expand_as fmax fmin gcd hypot inner kron lcm logaddexp logaddexp2 logical_and logical_or
-  logical_xor matmul maximum minimum nextafter reshape_as special_gammainc special_gammaincc type_as view_as:
-  default(T self,T other)
-__lshift__ __or__ __rshift__ __xor__ copysign eq fmod ge greater greater_equal gt le less less_equal lt mul multiply
-  ne not_equal true_divide: Tensor(T self,T other) | Scalar(T self,S other)
+  logical_xor matmul maximum minimum nextafter reshape_as special_gammainc special_gammaincc type_as view_as: default(T
+  self,T other)
+__lshift__ __or__ __rshift__ __xor__ copysign eq fmod ge greater greater_equal gt le less less_equal lt mul multiply ne
+  not_equal true_divide: Tensor(T self,T other) | Scalar(T self,S other)
 block_diag broadcast_tensors column_stack dstack hstack linalg_multi_dot vstack: default(T[] tensors)
 add rsub sub subtract: Tensor(T self,T other,*,S alpha=1) | Scalar(T self,S other,S alpha=1)
 alpha_dropout dropout feature_alpha_dropout feature_dropout: default(T input,float p,bool train)
@@ -33,8 +33,8 @@ fft_fft fft_ifft fft_irfft fft_rfft: default(T self,int? n=None,int dim=-1,str? 
 fft_fft2 fft_ifft2 fft_irfft2 fft_rfft2: default(T self,int[1]? s=None,int[1] dim=[-2,-1],str? norm=None)
 fft_fftn fft_ifftn fft_irfftn fft_rfftn: default(T self,int[1]? s=None,int[1]? dim=None,str? norm=None)
 l1_loss mse_loss multilabel_margin_loss soft_margin_loss: default(T self,T target,int reduction=1)
-std std_mean var var_mean: dim(T self,int[1]? dim,bool unbiased=True,bool
-  keepdim=False) | correction(T self,int[1]? dim=None,*,S? correction=None,bool keepdim=False)
+std std_mean var var_mean: dim(T self,int[1]? dim,bool unbiased=True,bool keepdim=False) | correction(T self,int[1]?
+  dim=None,*,S? correction=None,bool keepdim=False)
 _adaptive_avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d: default(T self,int[2] output_size)
 _adaptive_avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d: default(T self,int[3] output_size)
 _unsafe_view broadcast_to sum_to_size: default(T self,int[] size)
@@ -47,8 +47,7 @@ grid_sampler grid_sampler_2d grid_sampler_3d: default(T input,T grid,int interpo
 gru rnn_relu rnn_tanh: input(T input,T hx,T[] params,bool has_biases,int num_layers,float dropout,bool train,bool
   bidirectional,bool batch_first) | data(T data,T batch_sizes,T hx,T[] params,bool has_biases,int num_layers,float
   dropout,bool train,bool bidirectional)
-new_empty new_ones new_zeros: default(T self,int[] size,*,dtype? dtype=None,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None)
+new_empty new_ones new_zeros: default(T self,int[] size,*,dtype? dtype=None,OPTIONS)
 _log_softmax _softmax: default(T self,int dim,bool half_to_float)
 _prelu_kernel prelu: default(T self,T weight)
 _unsafe_index index: Tensor(T self,T?[] indices)
@@ -63,15 +62,14 @@ all any: default(T self) | dim(T self,int dim,bool keepdim=False) | dims(T self,
 allclose isclose: default(T self,T other,float rtol=1e-05,float atol=1e-08,bool equal_nan=False)
 amax amin: default(T self,int[1] dim=[],bool keepdim=False)
 argmax argmin: default(T self,int? dim=None,bool keepdim=False)
-bitwise_left_shift bitwise_right_shift: Tensor(T self,T other) | Tensor_Scalar(T self,S other) | Scalar_Tensor(S
-  self,T other)
+bitwise_left_shift bitwise_right_shift: Tensor(T self,T other) | Tensor_Scalar(T self,S other) | Scalar_Tensor(S self,T
+  other)
 bmm mm: default(T self,T mat2)
 clamp clip: default(T self,S? min=None,S? max=None) | Tensor(T self,T? min=None,T? max=None)
 cosine_embedding_loss margin_ranking_loss: default(T input1,T input2,T target,float margin=0.,int reduction=1)
 div divide: Tensor(T self,T other) | Scalar(T self,S other) | Tensor_mode(T self,T other,*,str? rounding_mode) |
   Scalar_mode(T self,S other,*,str? rounding_mode)
-fft_fftfreq fft_rfftfreq: default(int n,float d=1.,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None)
+fft_fftfreq fft_rfftfreq: default(int n,float d=1.,*,dtype? dtype=None,OPTIONS)
 fft_fftshift fft_ifftshift: default(T self,int[1]? dim=None)
 float_power pow: Tensor_Tensor(T self,T exponent) | Tensor_Scalar(T self,S exponent) | Scalar(S self,T exponent)
 hardshrink softshrink: default(T self,S lambd=0.5)
@@ -91,22 +89,18 @@ max_pool3d max_pool3d_with_indices: default(T self,int[3] kernel_size,int[3] str
 nanmean nansum: default(T self,int[1]? dim=None,bool keepdim=False,*,dtype? dtype=None)
 nll_loss nll_loss_nd: default(T self,T target,T? weight=None,int reduction=1,int ignore_index=-100)
 nll_loss2d_forward nll_loss_forward: default(T self,T target,T? weight,int reduction,int ignore_index)
-ones zeros: default(int[] size,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None)
-ones_like zeros_like: default(T self,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None,Format? memory_format=None)
-rand randn: default(int[] size,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None) |
-  generator(int[] size,*,Gen? generator,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None)
-rand_like randn_like: default(T self,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None,Format? memory_format=None) | generator(T self,*,Gen? generator,dtype? dtype=None,Layout?
-  layout=None,Device? device=None,bool? pin_memory=None,Format? memory_format=None)
+ones zeros: default(int[] size,*,dtype? dtype=None,OPTIONS)
+ones_like zeros_like: default(T self,*,dtype? dtype=None,OPTIONS,Format? memory_format=None)
+rand randn: default(int[] size,*,dtype? dtype=None,OPTIONS) | generator(int[] size,*,Gen? generator,dtype?
+  dtype=None,OPTIONS)
+rand_like randn_like: default(T self,*,dtype? dtype=None,OPTIONS,Format? memory_format=None) | generator(T self,*,Gen?
+  generator,dtype? dtype=None,OPTIONS,Format? memory_format=None)
 reflection_pad1d replication_pad1d: default(T self,int[2] padding)
 reflection_pad2d replication_pad2d: default(T self,int[4] padding)
 reflection_pad3d replication_pad3d: default(T self,int[6] padding)
 special_xlog1py special_xlogy: default(T self,T other) | other_scalar(T self,S other) | self_scalar(S self,T other)
 split_with_sizes unsafe_split_with_sizes: default(T self,int[] split_sizes,int dim=0)
-tril_indices triu_indices: default(int row,int col,int offset=0,*,dtype? dtype=4,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None)
+tril_indices triu_indices: default(int row,int col,int offset=0,*,dtype? dtype=4,OPTIONS)
 upsample_bicubic2d upsample_bilinear2d: default(T self,int[2] output_size,bool align_corners,float?
   scales_h=None,float? scales_w=None) | vec(T input,int[]? output_size,bool align_corners,float[]? scale_factors)
 __and__: Scalar(T self,S other) | Tensor(T self,T other)
@@ -118,19 +112,17 @@ _fft_r2c: default(T self,int[] dim,int normalization,bool onesided)
 _native_batch_norm_legit: no_stats(T input,T? weight,T? bias,bool training,float momentum,float eps)
 _native_batch_norm_legit_no_training: default(T input,T? weight,T? bias,T running_mean,T running_var,float
   momentum,float eps)
-_scaled_dot_product_flash_attention_for_cpu: default(T query,T key,T value,float dropout_p=0.,bool
-  is_causal=False,*,T? attn_mask=None,float? scale=None)
-_to_copy: default(T self,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None,bool
-  non_blocking=False,Format? memory_format=None)
+_scaled_dot_product_flash_attention_for_cpu: default(T query,T key,T value,float dropout_p=0.,bool is_causal=False,*,T?
+  attn_mask=None,float? scale=None)
+_to_copy: default(T self,*,dtype? dtype=None,OPTIONS,bool non_blocking=False,Format? memory_format=None)
 _weight_norm: default(T v,T g,int dim=0)
 addmm: default(T self,T mat1,T mat2,*,S beta=1,S alpha=1)
 addmv: default(T self,T mat,T vec,*,S beta=1,S alpha=1)
 addr: default(T self,T vec1,T vec2,*,S beta=1,S alpha=1)
 affine_grid_generator: default(T theta,int[] size,bool align_corners)
 aminmax: default(T self,*,int? dim=None,bool keepdim=False)
-arange: default(S end,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None) | start(S
-  start,S end,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None) | start_step(S
-  start,S end,S step=1,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None)
+arange: default(S end,*,dtype? dtype=None,OPTIONS) | start(S start,S end,*,dtype? dtype=None,OPTIONS) | start_step(S
+  start,S end,S step=1,*,dtype? dtype=None,OPTIONS)
 argsort: default(T self,int dim=-1,bool descending=False) | stable(T self,*,bool stable,int dim=-1,bool
   descending=False)
 as_strided: default(T self,int[] size,int[] stride,int? storage_offset=None)
@@ -184,8 +176,8 @@ cross: default(T self,T other,int? dim=None)
 cross_entropy_loss: default(T self,T target,T? weight=None,int reduction=1,int ignore_index=-100,float
   label_smoothing=0.)
 ctc_loss: IntList(T log_probs,T targets,int[] input_lengths,int[] target_lengths,int blank=0,int reduction=1,bool
-  zero_infinity=False) | Tensor(T log_probs,T targets,T input_lengths,T target_lengths,int blank=0,int
-  reduction=1,bool zero_infinity=False)
+  zero_infinity=False) | Tensor(T log_probs,T targets,T input_lengths,T target_lengths,int blank=0,int reduction=1,bool
+  zero_infinity=False)
 diag_embed: default(T self,int offset=0,int dim1=-2,int dim2=-1)
 diagflat: default(T self,int offset=0)
 diagonal: default(T self,int offset=0,int dim1=0,int dim2=1)
@@ -196,34 +188,26 @@ dot: default(T self,T tensor)
 einsum: default(str equation,T[] tensors,*,int[]? path=None)
 elu: default(T self,S alpha=1,S scale=1,S input_scale=1)
 embedding: default(T weight,T indices,int padding_idx=-1,bool scale_grad_by_freq=False,bool sparse=False)
-empty: memory_format(int[] size,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None,Format? memory_format=None)
+empty: memory_format(int[] size,*,dtype? dtype=None,OPTIONS,Format? memory_format=None)
 expand: default(T self,int[] size,*,bool implicit=False)
-eye: default(int n,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None) | m(int n,int
-  m,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None)
+eye: default(int n,*,dtype? dtype=None,OPTIONS) | m(int n,int m,*,dtype? dtype=None,OPTIONS)
 fill: Scalar(T self,S value) | Tensor(T self,T value)
 flatten: using_ints(T self,int start_dim=0,int end_dim=-1)
 floor_divide: default(T self,T other) | Scalar(T self,S other)
 frexp: Tensor(T self)
-full: default(int[] size,S fill_value,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None)
-full_like: default(T self,S fill_value,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None,Format? memory_format=None)
+full: default(int[] size,S fill_value,*,dtype? dtype=None,OPTIONS)
+full_like: default(T self,S fill_value,*,dtype? dtype=None,OPTIONS,Format? memory_format=None)
 gather: default(T self,int dim,T index,*,bool sparse_grad=False)
 gelu: default(T self,*,str approximate="none")
 glu: default(T self,int dim=-1)
-group_norm: default(T input,int num_groups,T? weight=None,T? bias=None,float eps=1e-05,bool
-  cudnn_enabled=True)
+group_norm: default(T input,int num_groups,T? weight=None,T? bias=None,float eps=1e-05,bool cudnn_enabled=True)
 gru_cell: default(T input,T hx,T w_ih,T w_hh,T? b_ih=None,T? b_hh=None)
-hamming_window: default(int window_length,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None) | periodic(int window_length,bool periodic,*,dtype? dtype=None,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None) | periodic_alpha(int window_length,bool periodic,float alpha,*,dtype?
-  dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None) | periodic_alpha_beta(int
-  window_length,bool periodic,float alpha,float beta,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None)
-hann_window: default(int window_length,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None) | periodic(int window_length,bool periodic,*,dtype? dtype=None,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None)
+hamming_window: default(int window_length,*,dtype? dtype=None,OPTIONS) | periodic(int window_length,bool
+  periodic,*,dtype? dtype=None,OPTIONS) | periodic_alpha(int window_length,bool periodic,float alpha,*,dtype?
+  dtype=None,OPTIONS) | periodic_alpha_beta(int window_length,bool periodic,float alpha,float beta,*,dtype?
+  dtype=None,OPTIONS)
+hann_window: default(int window_length,*,dtype? dtype=None,OPTIONS) | periodic(int window_length,bool periodic,*,dtype?
+  dtype=None,OPTIONS)
 hardtanh: default(T self,S min_val=-1,S max_val=1)
 heaviside: default(T self,T values)
 hinge_embedding_loss: default(T self,T target,float margin=1.,int reduction=1)
@@ -242,16 +226,15 @@ isin: Tensor_Tensor(T elements,T test_elements,*,bool assume_unique=False,bool i
   test_elements,*,bool assume_unique=False,bool invert=False)
 kl_div: default(T self,T target,int reduction=1,*,bool log_target=False)
 kthvalue: default(T self,int k,int dim=-1,bool keepdim=False)
-layer_norm: default(T input,int[] normalized_shape,T? weight=None,T? bias=None,float eps=1e-05,bool
-  cudnn_enable=True)
+layer_norm: default(T input,int[] normalized_shape,T? weight=None,T? bias=None,float eps=1e-05,bool cudnn_enable=True)
 ldexp: Tensor(T self,T other)
 leaky_relu: default(T self,S negative_slope=0.01)
 lerp: Scalar(T self,T end,S weight) | Tensor(T self,T end,T weight)
 linalg_cholesky: default(T self,*,bool upper=False)
 linalg_cross: default(T self,T other,*,int dim=-1)
 linalg_diagonal: default(T A,*,int offset=0,int dim1=-2,int dim2=-1)
-linalg_matrix_norm: default(T self,S ord,int[] dim=[-2,-1],bool keepdim=False,*,dtype? dtype=None) | str_ord(T
-  self,str ord="fro",int[] dim=[-2,-1],bool keepdim=False,*,dtype? dtype=None)
+linalg_matrix_norm: default(T self,S ord,int[] dim=[-2,-1],bool keepdim=False,*,dtype? dtype=None) | str_ord(T self,str
+  ord="fro",int[] dim=[-2,-1],bool keepdim=False,*,dtype? dtype=None)
 linalg_norm: default(T self,S? ord=None,int[1]? dim=None,bool keepdim=False,*,dtype? dtype=None) | ord_str(T self,str
   ord,int[1]? dim=None,bool keepdim=False,*,dtype? dtype=None)
 linalg_qr: default(T A,str mode="reduced")
@@ -262,11 +245,9 @@ linalg_svdvals: default(T A,*,str? driver=None)
 linalg_vecdot: default(T x,T y,*,int dim=-1)
 linalg_vector_norm: default(T self,S ord=2,int[1]? dim=None,bool keepdim=False,*,dtype? dtype=None)
 linear: default(T input,T weight,T? bias=None)
-linspace: Tensor_Tensor(T start,T end,int steps,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None) | Tensor_Scalar(T start,S end,int steps,*,dtype? dtype=None,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None) | Scalar_Tensor(S start,T end,int steps,*,dtype? dtype=None,Layout?
-  layout=None,Device? device=None,bool? pin_memory=None) | default(S start,S end,int steps,*,dtype? dtype=None,Layout?
-  layout=None,Device? device=None,bool? pin_memory=None)
+linspace: Tensor_Tensor(T start,T end,int steps,*,dtype? dtype=None,OPTIONS) | Tensor_Scalar(T start,S end,int
+  steps,*,dtype? dtype=None,OPTIONS) | Scalar_Tensor(S start,T end,int steps,*,dtype? dtype=None,OPTIONS) | default(S
+  start,S end,int steps,*,dtype? dtype=None,OPTIONS)
 lstm: input(T input,T[] hx,T[] params,bool has_biases,int num_layers,float dropout,bool train,bool bidirectional,bool
   batch_first) | data(T data,T batch_sizes,T[] hx,T[] params,bool has_biases,int num_layers,float dropout,bool
   train,bool bidirectional)
@@ -292,10 +273,8 @@ native_batch_norm: default(T input,T? weight,T? bias,T? running_mean,T? running_
 native_dropout: default(T input,float p,bool? train)
 native_group_norm: default(T input,T? weight,T? bias,int N,int C,int HxW,int group,float eps)
 native_layer_norm: default(T input,int[] normalized_shape,T? weight,T? bias,float eps)
-new_empty_strided: default(T self,int[] size,int[] stride,*,dtype? dtype=None,Layout? layout=None,Device?
-  device=None,bool? pin_memory=None)
-new_full: default(T self,int[] size,S fill_value,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None)
+new_empty_strided: default(T self,int[] size,int[] stride,*,dtype? dtype=None,OPTIONS)
+new_full: default(T self,int[] size,S fill_value,*,dtype? dtype=None,OPTIONS)
 norm: Scalar(T self,S p=2) | ScalarOpt_dim(T self,S? p,int[1] dim,bool keepdim=False) | ScalarOpt_dim_dtype(T self,S?
   p,int[1] dim,bool keepdim,*,dtype dtype) | ScalarOpt_dtype(T self,S? p,*,dtype dtype)
 one_hot: default(T self,int num_classes=-1)
@@ -308,13 +287,10 @@ pixel_unshuffle: default(T self,int downscale_factor)
 poisson_nll_loss: default(T input,T target,bool log_input,bool full,float eps,int reduction)
 polar: default(T abs,T angle)
 prod: default(T self,*,dtype? dtype=None) | dim_int(T self,int dim,bool keepdim=False,*,dtype? dtype=None)
-randint: default(int high,int[] size,*,dtype? dtype=4,Layout? layout=None,Device? device=None,bool? pin_memory=None) |
-  generator(int high,int[] size,*,Gen? generator,dtype? dtype=4,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None) | low(int low,int high,int[] size,*,dtype? dtype=4,Layout? layout=None,Device? device=None,bool?
-  pin_memory=None) | low_generator(int low,int high,int[] size,*,Gen? generator,dtype? dtype=4,Layout?
-  layout=None,Device? device=None,bool? pin_memory=None)
-randperm: default(int n,*,dtype? dtype=4,Layout? layout=None,Device? device=None,bool? pin_memory=None) |
-  generator(int n,*,Gen? generator,dtype? dtype=4,Layout? layout=None,Device? device=None,bool? pin_memory=None)
+randint: default(int high,int[] size,*,dtype? dtype=4,OPTIONS) | generator(int high,int[] size,*,Gen? generator,dtype?
+  dtype=4,OPTIONS) | low(int low,int high,int[] size,*,dtype? dtype=4,OPTIONS) | low_generator(int low,int high,int[]
+  size,*,Gen? generator,dtype? dtype=4,OPTIONS)
+randperm: default(int n,*,dtype? dtype=4,OPTIONS) | generator(int n,*,Gen? generator,dtype? dtype=4,OPTIONS)
 repeat: default(T self,int[] repeats)
 repeat_interleave: Tensor(T repeats,*,int? output_size=None) | self_Tensor(T self,T repeats,int? dim=None,*,int?
   output_size=None) | self_int(T self,int repeats,int? dim=None,*,int? output_size=None)
@@ -324,7 +300,7 @@ roll: default(T self,int[1] shifts,int[1] dims=[])
 rot90: default(T self,int k=1,int[] dims=[0,1])
 round: default(T self) | decimals(T self,*,int decimals)
 rrelu: default(T self,S lower=0.125,S upper=0.33333333333333331,bool training=False,Gen? generator=None)
-scalar_tensor: default(S s,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None)
+scalar_tensor: default(S s,*,dtype? dtype=None,OPTIONS)
 scaled_dot_product_attention: default(T query,T key,T value,T? attn_mask=None,float dropout_p=0.,bool
   is_causal=False,*,float? scale=None,bool enable_gqa=False)
 scatter: value(T self,int dim,T index,S value) | src(T self,int dim,T index,T src) | reduce(T self,int dim,T index,T
@@ -339,8 +315,7 @@ slice: Tensor(T self,int dim=0,int? start=None,int? end=None,int step=1)
 slice_scatter: default(T self,T src,int dim=0,int? start=None,int? end=None,int step=1)
 smooth_l1_loss: default(T self,T target,int reduction=1,float beta=1.)
 softplus: default(T self,S beta=1,S threshold=20)
-sort: default(T self,int dim=-1,bool descending=False) | stable(T self,*,bool? stable,int dim=-1,bool
-  descending=False)
+sort: default(T self,int dim=-1,bool descending=False) | stable(T self,*,bool? stable,int dim=-1,bool descending=False)
 special_round: default(T self,*,int decimals=0)
 special_softmax: default(T self,int dim,dtype? dtype=None)
 split: Tensor(T self,int split_size,int dim=0) | sizes(T self,int[] split_size,int dim=0) | default(T self,int[]
@@ -358,10 +333,9 @@ threshold: default(T self,S threshold,S value)
 to: device(T self,Device device,dtype dtype,bool non_blocking=False,bool copy=False,Format? memory_format=None) |
   dtype(T self,dtype dtype,bool non_blocking=False,bool copy=False,Format? memory_format=None) | other(T self,T
   other,bool non_blocking=False,bool copy=False,Format? memory_format=None) | dtype_layout(T self,*,dtype?
-  dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None,bool non_blocking=False,bool
-  copy=False,Format? memory_format=None) | prim_Device(T self,Device? device,int? dtype=None,bool
-  non_blocking=False,bool copy=False) | prim_dtype(T self,int? dtype=None,bool non_blocking=False,bool copy=False) |
-  prim_other(T self,bool non_blocking=False,bool copy=False)
+  dtype=None,OPTIONS,bool non_blocking=False,bool copy=False,Format? memory_format=None) | prim_Device(T self,Device?
+  device,int? dtype=None,bool non_blocking=False,bool copy=False) | prim_dtype(T self,int? dtype=None,bool
+  non_blocking=False,bool copy=False) | prim_other(T self,bool non_blocking=False,bool copy=False)
 topk: default(T self,int k,int dim=-1,bool largest=True,bool sorted=True)
 transpose: int(T self,int dim0,int dim1)
 triplet_margin_loss: default(T anchor,T positive,T negative,float margin=1.,float p=2.,float
@@ -374,8 +348,8 @@ unique_dim: default(T self,int dim,bool sorted=True,bool return_inverse=False,bo
 unsafe_split: Tensor(T self,int split_size,int dim=0)
 upsample_linear1d: default(T self,int[1] output_size,bool align_corners,float? scales=None) | vec(T input,int[]?
   output_size,bool align_corners,float[]? scale_factors)
-upsample_nearest3d: default(T self,int[3] output_size,float? scales_d=None,float? scales_h=None,float? scales_w=None)
-  | vec(T input,int[]? output_size,float[]? scale_factors)
+upsample_nearest3d: default(T self,int[3] output_size,float? scales_d=None,float? scales_h=None,float? scales_w=None) |
+  vec(T input,int[]? output_size,float[]? scale_factors)
 upsample_trilinear3d: default(T self,int[3] output_size,bool align_corners,float? scales_d=None,float?
   scales_h=None,float? scales_w=None) | vec(T input,int[]? output_size,bool align_corners,float[]? scale_factors)
 vander: default(T x,int? N=None,bool increasing=False)
@@ -385,8 +359,7 @@ where: self(T condition,T self,T other) | ScalarOther(T condition,T self,S other
 xlogy: Tensor(T self,T other) | Scalar_Other(T self,S other) | Scalar_Self(S self,T other)
 copy: default(T self,T src,bool non_blocking=False)
 zero: default(T self)
-empty_like: default(T self,*,dtype? dtype=None,Layout? layout=None,Device? device=None,bool? pin_memory=None,Format?
-  memory_format=None)
+empty_like: default(T self,*,dtype? dtype=None,OPTIONS,Format? memory_format=None)
 exponential_: default(T self,float lambd=1.,*,Gen? generator=None)
 uniform_: default(T self,float from=0.,float to=1.,*,Gen? generator=None)
 normal_: default(T self,float mean=0.,float std=1.,*,Gen? generator=None)
@@ -396,8 +369,8 @@ _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward hardsigmoid_backward
   silu_backward: default(T grad_output,T self)
 sigmoid_backward tanh_backward: default(T grad_output,T output)
 _log_softmax_backward_data _softmax_backward_data: default(T grad_output,T output,int dim,dtype input_dtype)
-nll_loss2d_backward nll_loss_backward: default(T grad_output,T self,T target,T? weight,int reduction,int
-  ignore_index,T total_weight)
+nll_loss2d_backward nll_loss_backward: default(T grad_output,T self,T target,T? weight,int reduction,int ignore_index,T
+  total_weight)
 upsample_bicubic2d_backward upsample_bilinear2d_backward: default(T grad_output,int[2] output_size,int[4]
   input_size,bool align_corners,float? scales_h=None,float? scales_w=None)
 threshold_backward: default(T grad_output,T self,S threshold)

@@ -110,7 +110,7 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
         if value is not None:
             a.fill(plain_element(value, np_dtype))
     elif asked.layout not in (None, dtypes.strided) and not hasattr(a, "layout"):
-        a = _sparse_like(function, a, value, np_dtype, asked.layout)
+        a = _sparse_like(a, value, np_dtype, asked.layout)
     elif isinstance(a, (np.ndarray, np.generic)) or device_of(a) is META:
         if device_of(a) is META:  # asked for on the CPU
             input = wrap(np.broadcast_to(np.zeros((), np_dtype), a.shape))
@@ -118,13 +118,13 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
         if value is not None:
             a.fill(plain_element(value, np_dtype))
     elif hasattr(a, "layout"):
-        a = _sparse_like(function, a, value, np_dtype, asked.layout or a.layout)
+        a = _sparse_like(a, value, np_dtype, asked.layout or a.layout)
     else:
         a = _inside_like(a, tuple(input.shape), value, np_dtype)
     return made(a, asked.requires_grad)
 
 
-def _sparse_like(function: str, a: Any, value: Any, np_dtype: Any, layout: Any) -> Any:
+def _sparse_like(a: Any, value: Any, np_dtype: Any, layout: Any) -> Any:
     """A sparse array of the shape of ``a`` for ``zeros_like`` and its like, with the indices of ``a`` unless zeros."""
     from ..._payloads import compressed, sparse
 

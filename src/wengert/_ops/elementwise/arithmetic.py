@@ -111,7 +111,6 @@ def sub(input, other):
     symbol=lambda x, y: y - x,
     blocks=False,
     names="",
-    node="RsubBackward0",
     scalar_node="RsubBackward1",
     dunder="__rsub__",
     inplace=False,
@@ -398,7 +397,6 @@ def positive(input: Tensor) -> Tensor:
     grad=lambda xp, g, self_dtype: xp._to_copy(g, self_dtype),
     holomorphic=False,
     batch="elementwise",
-    node="ToCopyBackward0",
     samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float64"),))],
 )
 def _to_copy(lib, self, dtype):

@@ -106,7 +106,6 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
     inplace=False,
     integers=True,
     check=refuse_all_but_floats(taken=FLOATING | COMPLEX),
-    dtypes="fc",
 )
 def logaddexp(lib, input, other):
     """``log(exp(input) + exp(other))`` without overflow.
@@ -147,7 +146,6 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     grad={"self": lambda xp, g, weight: g * (1 - weight), "end": lambda xp, g, weight: g * weight},
     batch="elementwise",
     node="LerpBackward0",
-    dtypes="fc",
     samples=[((3,), (3,), (0.3,)), ((2, 3), (3,), (0.7,)), ((), (), (2.0,))],
     in_float32="result",
 )
@@ -168,7 +166,6 @@ def _lerp_number(lib, self, end, weight):
     },
     batch="elementwise",
     node="LerpBackward1",
-    dtypes="fc",
     samples=[((3,), (3,), (3,), ()), ((2, 3), (3,), (2, 1), ())],
     in_float32="result",
 )
@@ -245,7 +242,6 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     },
     promote=True,
     batch="elementwise",
-    node="AddcmulBackward0",
     dtypes="fci",
     samples=[((3,), (3,), (3,), (2,)), ((2, 3), (3,), (2, 1), (0.5,)), ((), (), (), (1,))],
     in_float32="result",
@@ -265,8 +261,6 @@ def _addcmul(lib, self, tensor1, tensor2, value):
     },
     promote=True,
     batch="elementwise",
-    node="AddcdivBackward0",
-    dtypes="fc",
     samples=lambda rng: [
         ((rng.standard_normal(3), rng.standard_normal(3), rng.random(3) + 0.5), (2,)),
         ((rng.standard_normal((2, 3)), rng.standard_normal(3), rng.random((2, 1)) + 0.5), (0.5,)),
@@ -383,7 +377,6 @@ publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 
 @binary(
     self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
     other=lambda xp, g: xp.zeros_like(g),
-    node="CopysignBackward0",
     scalar_node="CopysignBackward1",
     to_float=True,
     overloads=True,

@@ -100,7 +100,7 @@ def conj_public(input: Tensor) -> Tensor:
 _CONJ = REGISTRY["conj"]
 
 
-@unary(grad=lambda xp, g: -g, node="NegViewBackward0", names="", to_float=False, inplace=False, dtypes="fc")
+@unary(grad=lambda xp, g: -g, node="NegViewBackward0", names="", to_float=False, inplace=False)
 def negative_view(lib, input):
     """The negative, as a view."""
     return -input

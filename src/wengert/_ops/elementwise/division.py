@@ -117,7 +117,6 @@ publish(_idiv, "Tensor.true_divide_")
     other=not_derived("floor_divide"),
     jvp=refuse_forward("aten::floor_divide"),
     node="NotImplemented",
-    libname="floor_divide",
     dunder="__floordiv__",
     integers=True,
     fast=FLOATING,

@@ -520,7 +520,6 @@ def sign(lib, input):
 
 
 @general(
-    tensors=1,
     outputs=2,
     differentiable=(True, False),
     grad=lambda xp, g, result1: g / xp.exp2(xp._to_copy(result1, _floating_like(g))),

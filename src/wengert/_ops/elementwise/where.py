@@ -159,7 +159,6 @@ def _clamp(lib, self, min, max):
 
 @parametric(
     grad=lambda xp, g, self, min: xp.where(self >= min, g, 0),
-    node="ClampMinBackward0",
     dtypes="fi",
     samples=[((3, 4), (-0.5,)), ((), (0.25,))],
 )
@@ -170,7 +169,6 @@ def _clamp_min(lib, self, min):
 
 @parametric(
     grad=lambda xp, g, self, max: xp.where(self <= max, g, 0),
-    node="ClampMaxBackward0",
     dtypes="fi",
     samples=[((3, 4), (-0.5,)), ((), (0.25,))],
 )

@@ -41,7 +41,6 @@ def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
     jvp=lambda xp, tangents, result, weight, indices, *p: xp.index([tangents[0], indices], (0,)),
     holomorphic=False,
     batch=lambda U, info, inner, mine, p: _batch_embedding(U, inner, mine, p),
-    dtypes="fc",
     samples=lambda rng: [
         ((rng.standard_normal((3, 2)), sample_places(4)), (-1, False)),
         ((rng.standard_normal((3, 2)), sample_places(2, 2)), (-1, False)),

@@ -285,7 +285,6 @@ def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
     absent=True,
     node="LinalgQrBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [
         ((rng.standard_normal((3, 3)),), ("reduced",)),
         ((rng.standard_normal((2, 4, 2)),), ("reduced",)),
@@ -353,7 +352,6 @@ def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:
     holomorphic=False,
     node="LinalgLuFactorExBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [
         ((_square(rng, 3),), (True,)),
         ((rng.standard_normal((2, 4, 2)),), (True,)),
@@ -427,7 +425,6 @@ def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     holomorphic=False,
     node="LinalgPinvBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [
         ((rng.standard_normal((3, 2)),), (0.0, None, False)),
         ((rng.standard_normal((2, 2, 3)),), (0.0, None, False)),
@@ -463,7 +460,6 @@ def _expm_grad(xp: Any, g: Any, self: Any) -> Any:
     grad=_expm_grad,
     node="LinalgMatrixExpBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [((rng.standard_normal((3, 3)),), ()), ((rng.standard_normal((2, 2, 2)),), ())],
 )
 def exp_matrix(lib, self):

@@ -97,7 +97,6 @@ def one_by_one(parameter: Any) -> Any:
     node="LinalgInvExBackward0",
     libname="inverses",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [((_square(rng, 3),), ()), ((_square(rng, 2, 2),), ()), ((np.zeros((0, 0)),), ())],
 )
 def inverse(A):
@@ -114,7 +113,6 @@ def inverse(A):
     node="LinalgSolveExBackward0",
     libname="solutions",
     batch="shape",
-    dtypes="fc",
     samples=lambda rng: [
         ((_square(rng, 3), rng.standard_normal((3, 2))), ()),
         ((_square(rng, 2, 2), rng.standard_normal((2, 2, 1))), ()),
@@ -136,7 +134,6 @@ def solve_left(A, B):
     node="LinalgSolveTriangularBackward0",
     libname="triangular_solutions",
     batch="shape",
-    dtypes="fc",
     samples=lambda rng: (
         [
             ((_square(rng, 3), rng.standard_normal((3, 2))), (upper, unit))
@@ -169,7 +166,6 @@ def _triangular_jvp(xp: Any, tangents: Any, result: Any, self: Any, A: Any, uppe
     tensors=2,
     node="TriangularSolveBackward0",
     batch="shape",
-    dtypes="fc",
     samples=lambda rng: [((rng.standard_normal((1, 2)), rng.uniform(0.5, 2, (1, 1))), (True, False))],
 )
 def triangular_solution(lib, self, A, upper, unit):
@@ -194,7 +190,6 @@ def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) ->
     holomorphic=False,
     node="CholeskySolveBackward0",
     batch="shape",
-    dtypes="fc",
     samples=lambda rng: [
         ((rng.standard_normal((*lead, 1, 2)), rng.uniform(0.5, 2, (*lead, 1, 1))), (upper,))
         for lead in ((), (3,))
@@ -229,7 +224,6 @@ def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
 @general(
     grad=_cofactor_grad,
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [((_square(rng, 3),), ()), ((_square(rng, 2, 2),), ())],
 )
 def cofactors(lib, self):
@@ -253,7 +247,6 @@ def plain_cofactors(lib, self):
     grad=lambda xp, g, self: column(xp, column(xp, g)) * xp.cofactors(self),
     node="LinalgDetBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [
         ((_square(rng, 3),), ()),
         ((_square(rng, 2, 2),), ()),
@@ -284,7 +277,6 @@ def _slogdet_grad(xp: Any, g: Any, A: Any, result0: Any) -> Any:
     absent=True,
     node="LinalgSlogdetBackward0",
     batch=_plain,
-    dtypes="fc",
     samples=lambda rng: [((_square(rng, 3),), ()), ((_square(rng, 2, 2),), ())],
 )
 def sign_logdet(lib, A):

@@ -38,7 +38,6 @@ def _symmetric(rng: Any, n: int = 3) -> Any:
     differentiable=(True, False, False),
     node="NotImplemented",
     batch=lambda U, info, inner, mine, p: U.ldl_compact(inner[0], *p),
-    dtypes="fc",
     samples=lambda rng: [((_symmetric(rng),), (False,)), ((_symmetric(rng, 4),), (True,))],
 )
 def ldl_compact(lib, A, hermitian):
@@ -69,7 +68,6 @@ def _factored(rng: Any) -> Any:
         ),
     },
     batch=("core", (2, 1, 2)),
-    dtypes="fc",
     samples=lambda rng: [
         ((_factored(rng), np.array([1, 2, 3], np.int32), rng.standard_normal((3, 2))), (False,)),
         ((_factored(rng), np.array([-2, -2, 3], np.int32), rng.standard_normal((3, 1))), (True,)),

@@ -203,8 +203,6 @@ def _silu_and_slope(lib: Any, self: Any) -> tuple[Any, Any]:
 @parametric(
     grad=_silu_grad,
     slope=_silu_and_slope,
-    node="SiluBackward0",
-    dtypes="fc",
     samples=[((3, 4), ()), ((), ())],
     in_float32="both",
 )
@@ -376,7 +374,6 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 @general(
     grad=_glu_grad,
     batch=("dim", ("dim",)),
-    node="GluBackward0",
     dtypes="f",
     samples=[((4, 3), (0,)), ((2, 6), (1,))],
     in_float32="both",

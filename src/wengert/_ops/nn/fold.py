@@ -94,7 +94,6 @@ def plain_col2im(lib, self, output_size, kernel_size, dilation, padding, stride)
     transpose=lambda xp, g, upscale_factor: xp.pixels_to_channels(g, upscale_factor),
     node="PixelShuffleBackward0",
     batch="shape",
-    dtypes="fcib",
     samples=[((8, 2, 3), (2,)), ((1, 9, 1, 2), (3,))],
 )
 def channels_to_pixels(lib, self, upscale_factor):
@@ -111,7 +110,6 @@ def channels_to_pixels(lib, self, upscale_factor):
     transpose=lambda xp, g, downscale_factor: xp.channels_to_pixels(g, downscale_factor),
     node="PixelUnshuffleBackward0",
     batch="shape",
-    dtypes="fcib",
     samples=[((2, 4, 6), (2,)), ((1, 1, 3, 6), (3,))],
 )
 def pixels_to_channels(lib, self, downscale_factor):

@@ -34,7 +34,7 @@ def _bce_slope(xp: Any, g: Any, x: Any, t: Any) -> Any:
     return g * (x - t) / xp.where(variance > 1e-12, variance, xp.zeros_like(variance) + 1e-12)
 
 
-def _bce_samples(weights: Any, more: Any = ()) -> Any:
+def _bce_samples(weights: Any) -> Any:
     def samples(rng: Any) -> Any:
         return [
             ((rng.uniform(0.2, 0.8, (3, 4)), rng.uniform(0, 1, (3, 4)), *w), (r,))

@@ -124,7 +124,7 @@ def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
     return tuple(t if tuple(t.shape) == shape else TENSORS.expand(t, shape) for t in (x, y))
 
 
-def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
+def weighted(losses: Any, weight: Any, input: Any, reduction: str) -> Any:
     """Losses times weights of the input's size; the mean is over the weights."""
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
@@ -203,7 +203,7 @@ def mse_loss(
     """
     input, target = _fit("mse_loss", input, target, "mse_cpu")
     if weight is not None:
-        return weighted("mse_loss", squared_error(input, target, NONE), weight, input, reduction)
+        return weighted(squared_error(input, target, NONE), weight, input, reduction)
     return squared_error(input, target, reduction_code(reduction, size_average, reduce))
 
 
@@ -224,7 +224,7 @@ def l1_loss(
     input, target = _fit("l1_loss", input, target)
     losses = TENSORS.abs(input - target)
     if weight is not None:
-        return weighted("l1_loss", losses, weight, input, reduction)
+        return weighted(losses, weight, input, reduction)
     return reduce_values(losses, reduction_code(reduction, size_average, reduce))
 
 
@@ -319,7 +319,7 @@ def huber_loss(
     losses = huber(input, target, NONE, float(delta))
     if reduction == "mean" and tuple(weight.shape) == tuple(input.shape):
         return (losses * weight).mean()
-    return weighted("huber_loss", losses, weight, input, reduction)
+    return weighted(losses, weight, input, reduction)
 
 
 # ---- margins

@@ -75,7 +75,6 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
     integers=True,
     fast=FLOATING,
     check=_check_relu,
-    domain=(-2.0, 2.0),
     dtypes="fi",
     piecewise=True,
 )
@@ -114,7 +113,6 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
 
 @parametric(
     grad=lambda xp, g, self, min_val, max_val: xp.where((self <= min_val) | (self >= max_val), 0, g),
-    node="HardtanhBackward0",
     dtypes="fi",
     samples=[((3, 4), (-1.0, 1.0)), ((2,), (0.0, 0.5))],
     piecewise=True,
@@ -210,7 +208,6 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         "weight": lambda xp, g, self: xp.where(self > 0, 0, g * self),
     },
     batch="elementwise",
-    node="PreluKernelBackward0",
     dtypes="f",
     samples=[((3, 4), (1, 4), ()), ((2, 3), (1, 1), ())],
     piecewise=True,
@@ -258,7 +255,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @parametric(
     grad=lambda xp, g, self, threshold, value: xp._threshold_backward(g, self, threshold.real),
-    node="ThresholdBackward0",
     dtypes="fi",
     samples=[((3, 4), (0.5, 2.0)), ((2,), (0.0, 0.0))],
     piecewise=True,
@@ -453,7 +449,6 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @parametric(
     grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
-    node="SoftshrinkBackward0",
     dtypes="f",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
     piecewise=True,

@@ -135,16 +135,15 @@ def _numbers(value: Any) -> Any:
     return [v for v in _leaves(value) if type(v) is int]
 
 
+def _to(name: str, *args: Any, results: int = 1, **named: Any) -> Call:
+    return name, args, named, results
+
+
 @_call
 def sort(x: Any, dim: int, descending: bool, stable: bool) -> Call:
     if stable:
-        return "sort", (x,), {"stable": True, "dim": dim, "descending": descending}, 2
-    return "sort", (x, dim, descending), {}, 2
-
-
-@_call
-def convolution(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Call:
-    return "convolution", (x, w, b, stride, padding, dilation, False, [0] * len(stride), groups), {}, 1
+        return _to("sort", x, stable=True, dim=dim, descending=descending, results=2)
+    return _to("sort", x, dim, descending, results=2)
 
 
 @_call
@@ -153,197 +152,101 @@ def convolution_transposed(
 ) -> Call:
     shown = zip(size, x.shape[2:], w.shape[2:], stride, padding, dilation, strict=True)
     extra = [o - ((n - 1) * s - 2 * p + d * (k - 1) + 1) for o, n, k, s, p, d in shown]
-    return "convolution", (x, w, b, stride, padding, dilation, True, extra, groups), {}, 1
-
-
-@_call
-def norm_layer(x: Any, w: Any, b: Any, rows: Any, axes: Any, eps: float, shape: Any, _: Any) -> Call:
-    return "native_layer_norm", (x, list(shape), w, b, eps), {}, 3
+    return _to("convolution", x, w, b, stride, padding, dilation, True, extra, groups)
 
 
 @_call
 def norm_groups(x: Any, w: Any, b: Any, rows: Any, axes: Any, eps: float, shape: Any, _: Any) -> Call:
     size, channels = x[0, 0].numel(), x.shape[1]
-    return "native_group_norm", (x, w, b, x.shape[0], channels, size, rows[0] // x.shape[0], eps), {}, 3
-
-
-@_call
-def norm_by_statistics(x: Any, mean: Any, var: Any, w: Any, b: Any, eps: float, *_: Any) -> Call:
-    return "native_batch_norm", (x, w, b, mean, var, False, 0.1, eps), {}, 3
-
-
-@_call
-def norm_channels(x: Any, w: Any, b: Any, shape: Any, axes: Any, eps: float, *_: Any) -> Call:
-    return "native_batch_norm", (x, w, b, None, None, True, 0.1, eps), {}, 3
-
-
-@_call
-def _gelu(x: Any, approximate: str) -> Call:
-    return "gelu", (x,), {"approximate": approximate}, 1
-
-
-@_call
-def softmax(x: Any, dim: int) -> Call:
-    return "_softmax", (x, dim, False), {}, 1
-
-
-@_call
-def log_softmax(x: Any, dim: int) -> Call:
-    return "_log_softmax", (x, dim, False), {}, 1
+    return _to("native_group_norm", x, w, b, x.shape[0], channels, size, rows[0] // x.shape[0], eps, results=3)
 
 
 @_call
 def nll(x: Any, target: Any, weight: Any, reduction: int, ignored: Any) -> Call:
     name = "nll_loss_forward" if x.ndim <= 2 else "nll_loss2d_forward"
-    return name, (x, target, weight, reduction, -100 if ignored is None else ignored), {}, 2
-
-
-@_call
-def max_windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, *_: Any) -> Call:
-    return f"max_pool{len(kernel)}d_with_indices", (x, kernel, stride, padding, dilation), {}, 2
-
-
-@_call
-def mean_windows(x: Any, kernel: Any, stride: Any, padding: Any, _: Any, counted: bool, divisor: Any) -> Call:
-    return f"avg_pool{len(kernel)}d", (x, kernel, stride, padding, False, counted, divisor), {}, 1
-
-
-@_call
-def mean_parts(x: Any, size: Any) -> Call:
-    return f"_adaptive_avg_pool{len(size)}d", (x, size), {}, 1
-
-
-@_call
-def max_parts(x: Any, size: Any) -> Call:
-    return f"adaptive_max_pool{len(size)}d", (x, size), {}, 2
-
-
-@_call
-def _prelu_kernel(x: Any, weight: Any) -> Call:
-    return "_prelu_kernel", (x, weight), {}, 1
+    return _to(name, x, target, weight, reduction, -100 if ignored is None else ignored, results=2)
 
 
 @_call
 def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float, *_: Any) -> Call:
-    named = {"attn_mask": mask} | ({} if scale == q.shape[-1] ** -0.5 else {"scale": scale})
-    return "_scaled_dot_product_flash_attention_for_cpu", (q, k, v, 0.0, causal), named, 2
+    named = {} if scale == q.shape[-1] ** -0.5 else {"scale": scale}
+    name = "_scaled_dot_product_flash_attention_for_cpu"
+    return _to(name, q, k, v, 0.0, causal, attn_mask=mask, **named, results=2)
 
 
 @_call
 def upsample(x: Any, size: Any, mode: str, aligned: bool, scales: Any) -> Call:
     name = f"upsample_{mode}{len(size)}d" if mode != "nearest-exact" else f"_upsample_nearest_exact{len(size)}d"
     corners = () if "nearest" in mode else (aligned,)
-    return name, (x, list(size), *corners, *(scales or ())), {}, 1
-
-
-@_call
-def var(x: Any, axes: Any, correction: Any, keepdim: bool) -> Call:
-    return "var", (x, list(axes)), {"correction": correction, "keepdim": keepdim}, 1
-
-
-@_call
-def std(x: Any, axes: Any, correction: Any, keepdim: bool) -> Call:
-    return "std", (x, list(axes)), {"correction": correction, "keepdim": keepdim}, 1
+    return _to(name, x, list(size), *corners, *(scales or ()))
 
 
 @_call
 def index(tensors: Any, dims: Any) -> Call:
     indices = dict(zip(dims, tensors[1:], strict=True))
-    return "index", (tensors[0], [indices.get(d) for d in range(max(dims) + 1)]), {}, 1
-
-
-@_call
-def slice_dim(x: Any, dim: int, start: int, stop: int, step: int) -> Call:
-    return "slice", (x, dim, start, _ALL if stop == x.shape[dim] else stop, step), {}, 1
-
-
-@_call
-def smooth_l1(x: Any, target: Any, reduction: int, beta: float) -> Call:
-    return "smooth_l1_loss", (x, target, reduction, float(beta)), {}, 1
-
-
-@_call
-def _to_copy(x: Any, dtype: Any, *_: Any) -> Call:
-    return "_to_copy", (x,), {"dtype": from_numpy_dtype(dtype)}, 1
-
-
-@_call
-def gather(x: Any, index: Any, dim: int) -> Call:
-    return "gather", (x, dim, index), {}, 1
-
-
-@_call
-def affine_mm(a: Any, b: Any, x: Any, beta: Any, alpha: Any) -> Call:
-    return "addmm", (x, a, b), {"beta": beta, "alpha": alpha}, 1
-
-
-@_call
-def topk(x: Any, k: int, dim: int, largest: bool) -> Call:
-    return "topk", (x, k, -1 if dim == x.ndim - 1 else dim, largest), {}, 1
-
-
-@_call
-def _glu(x: Any, dim: int) -> Call:
-    return "glu", (x, -1 if dim == x.ndim - 1 else dim), {}, 1
-
-
-@_call
-def _rpow(x: Any, base: Any) -> Call:
-    return "pow", (base, x), {}, 1
-
-
-@_call
-def _log_sigmoid(x: Any) -> Call:
-    return "log_sigmoid_forward", (x,), {}, 2
-
-
-@_call
-def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Call:
-    return "elu", (x, alpha, scale, input_scale), {}, 1
-
-
-@_call
-def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Call:
-    return "addcmul", (x, a, b), {"value": value}, 1
-
-
-@_call
-def _addcdiv(x: Any, a: Any, b: Any, value: Any) -> Call:
-    return "addcdiv", (x, a, b), {"value": value}, 1
-
-
-@_call
-def affine_bmm(a: Any, b: Any, x: Any, beta: Any, alpha: Any) -> Call:
-    return "baddbmm", (x, a, b), {"beta": beta, "alpha": alpha}, 1
-
-
-@_call
-def scatter(x: Any, index: Any, src: Any, dim: int) -> Call:
-    return "scatter", (x, dim, index, src), {}, 1
-
-
-@_call
-def scatter_add(x: Any, index: Any, src: Any, dim: int) -> Call:
-    return "scatter_add", (x, dim, index, src), {}, 1
+    return _to("index", tensors[0], [indices.get(d) for d in range(max(dims) + 1)])
 
 
 @_call
 def pad_border(x: Any, pad: Any, mode: str) -> Call:
     kind = {"replicate": "replication", "reflect": "reflection"}[mode]
-    return f"{kind}_pad{len(pad) // 2}d", (x, list(pad)), {}, 1
+    return _to(f"{kind}_pad{len(pad) // 2}d", x, list(pad))
 
 
 @_call
 def sample_at(x: Any, grid: Any, mode: str, padding: str, align: bool, _: Any) -> Call:
     codes = ["bilinear", "nearest", "bicubic"].index(mode), ["zeros", "border", "reflection"].index(padding)
-    return f"grid_sampler_{x.ndim - 2}d", (x, grid, *codes, align), {}, 1
+    return _to(f"grid_sampler_{x.ndim - 2}d", x, grid, *codes, align)
 
 
-@_call
-def any_dim(x: Any, dims: Any, keepdim: bool) -> Call:
-    return "any", (x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim), {}, 1
-
-
-@_call
-def all_dim(x: Any, dims: Any, keepdim: bool) -> Call:
-    return "all", (x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim), {}, 1
+CALLS |= {
+    "convolution": lambda x, w, b, stride, padding, dilation, groups: _to(
+        "convolution", x, w, b, stride, padding, dilation, False, [0] * len(stride), groups
+    ),
+    "norm_layer": lambda x, w, b, rows, axes, eps, shape, _: _to(
+        "native_layer_norm", x, list(shape), w, b, eps, results=3
+    ),
+    "norm_by_statistics": lambda x, mean, var, w, b, eps, *_: _to(
+        "native_batch_norm", x, w, b, mean, var, False, 0.1, eps, results=3
+    ),
+    "norm_channels": lambda x, w, b, shape, axes, eps, *_: _to(
+        "native_batch_norm", x, w, b, None, None, True, 0.1, eps, results=3
+    ),
+    "_gelu": lambda x, approximate: _to("gelu", x, approximate=approximate),
+    "softmax": lambda x, dim: _to("_softmax", x, dim, False),
+    "log_softmax": lambda x, dim: _to("_log_softmax", x, dim, False),
+    "max_windows": lambda x, kernel, stride, padding, dilation, *_: _to(
+        f"max_pool{len(kernel)}d_with_indices", x, kernel, stride, padding, dilation, results=2
+    ),
+    "mean_windows": lambda x, kernel, stride, padding, _, counted, divisor: _to(
+        f"avg_pool{len(kernel)}d", x, kernel, stride, padding, False, counted, divisor
+    ),
+    "mean_parts": lambda x, size: _to(f"_adaptive_avg_pool{len(size)}d", x, size),
+    "max_parts": lambda x, size: _to(f"adaptive_max_pool{len(size)}d", x, size, results=2),
+    "_prelu_kernel": lambda x, weight: _to("_prelu_kernel", x, weight),
+    "var": lambda x, axes, correction, keepdim: _to("var", x, list(axes), correction=correction, keepdim=keepdim),
+    "std": lambda x, axes, correction, keepdim: _to("std", x, list(axes), correction=correction, keepdim=keepdim),
+    "slice_dim": lambda x, dim, start, stop, step: _to(
+        "slice", x, dim, start, _ALL if stop == x.shape[dim] else stop, step
+    ),
+    "smooth_l1": lambda x, target, reduction, beta: _to("smooth_l1_loss", x, target, reduction, float(beta)),
+    "_to_copy": lambda x, dtype, *_: _to("_to_copy", x, dtype=from_numpy_dtype(dtype)),
+    "gather": lambda x, index, dim: _to("gather", x, dim, index),
+    "affine_mm": lambda a, b, x, beta, alpha: _to("addmm", x, a, b, beta=beta, alpha=alpha),
+    "topk": lambda x, k, dim, largest: _to("topk", x, k, -1 if dim == x.ndim - 1 else dim, largest),
+    "_glu": lambda x, dim: _to("glu", x, -1 if dim == x.ndim - 1 else dim),
+    "_rpow": lambda x, base: _to("pow", base, x),
+    "_log_sigmoid": lambda x: _to("log_sigmoid_forward", x, results=2),
+    "_elu": lambda x, alpha, scale, input_scale: _to("elu", x, alpha, scale, input_scale),
+    "_addcmul": lambda x, a, b, value: _to("addcmul", x, a, b, value=value),
+    "_addcdiv": lambda x, a, b, value: _to("addcdiv", x, a, b, value=value),
+    "affine_bmm": lambda a, b, x, beta, alpha: _to("baddbmm", x, a, b, beta=beta, alpha=alpha),
+    "scatter": lambda x, index, src, dim: _to("scatter", x, dim, index, src),
+    "scatter_add": lambda x, index, src, dim: _to("scatter_add", x, dim, index, src),
+    "any_dim": lambda x, dims, keepdim: _to(
+        "any", x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim
+    ),
+    "all_dim": lambda x, dims, keepdim: _to(
+        "all", x, dims[0] if isinstance(dims, (tuple, list)) and len(dims) == 1 else dims, keepdim
+    ),
+}

@@ -177,17 +177,22 @@ class Unknown(Exception):
     """There is no formula, or an operator of it does not run here."""
 
 
-HELPERS: dict[str, Any] = {"contiguous_format": torch.contiguous_format}
+HELPERS: dict[str, Any] = {
+    "contiguous_format": torch.contiguous_format,
+    "size_of": lambda x: list(x.shape),
+    "times": lambda x, number: x if number == 1 else x * number,
+    "number": lambda x, value: x.writer.scalar_tensor(value, dtype=x.dtype, layout=x.layout, device=x.device),
+    "inverse": lambda dims: [[d % len(dims) for d in dims].index(i) for i in range(len(dims))],
+    "rows_of": lambda x, tensors, dim: [x.select(dim, i) for i in range(len(tensors))],
+    "log_of": math.log,
+    "scattered": lambda x, index, self, dim: zeros_for(x, self).scatter(dim, index, x),
+    "zeros_like": lambda x, like: x.new_zeros(list(like.shape), **options(like)),
+}
 
 
 def _helper(function: Any) -> Any:
     HELPERS[function.__name__] = function
     return function
-
-
-@_helper
-def size_of(x: Any) -> list[int]:
-    return list(x.shape)
 
 
 @_helper
@@ -197,11 +202,6 @@ def reshaped(x: Any, size: list[int]) -> Any:
     except RuntimeError:
         return x.clone(memory_format=torch.contiguous_format)._unsafe_view(size)
     return x.view(size)
-
-
-@_helper
-def times(x: Any, number: Any) -> Any:
-    return x if number == 1 else x * number
 
 
 def _dims(x: Any, dim: Any) -> list[int]:
@@ -228,11 +228,6 @@ def counted(self: Any, dim: Any) -> int:
 
 
 @_helper
-def number(x: Any, value: float) -> Any:
-    return x.writer.scalar_tensor(value, dtype=x.dtype, layout=x.layout, device=x.device)
-
-
-@_helper
 def options(x: Any) -> dict[str, Any]:
     return {"dtype": x.dtype, "layout": x.layout, "device": x.device}
 
@@ -243,26 +238,11 @@ def zeros_for(x: Any, like: Any) -> Any:
 
 
 @_helper
-def zeros_like(x: Any, like: Any) -> Any:
-    return x.new_zeros(list(like.shape), **options(like))
-
-
-@_helper
-def scattered(x: Any, index: Any, self: Any, dim: int) -> Any:
-    return zeros_for(x, self).scatter(dim, index, x)
-
-
-@_helper
 def right(x: Any, y: Any, grad: Any, turn: str) -> Any:
     """The derivative of a product by its right operand: turned twice if that lies in columns, as PyTorch does."""
     if y.value.stride()[0] == 1 and y.value.stride()[1] == y.shape[0]:
         return grad.t().mm(x).t()
     return x.t().mm(grad)
-
-
-@_helper
-def inverse(dims: Any) -> list[int]:
-    return [[d % len(dims) for d in dims].index(i) for i in range(len(dims))]
 
 
 @_helper
@@ -281,11 +261,6 @@ def parts_of(x: Any, tensors: list[Any], dim: int) -> list[Any]:
     for t in tensors:
         ends.append(ends[-1] + t.shape[dim])
     return [x.slice(dim, a, b) for a, b in itertools.pairwise(ends)]
-
-
-@_helper
-def rows_of(x: Any, tensors: list[Any], dim: int) -> list[Any]:
-    return [x.select(dim, i) for i in range(len(tensors))]
 
 
 @_helper
@@ -396,8 +371,3 @@ def prod_slope(grad: Any, result: Any, self: Any, dim: int) -> Any:
 @_helper
 def unknown(*_: Any) -> None:
     raise Unknown
-
-
-@_helper
-def log_of(number: Any) -> float:
-    return math.log(number)
