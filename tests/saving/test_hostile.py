@@ -23,6 +23,7 @@ import pytest
 
 import wengert
 from wengert._saving import budget
+from wengert._tensor_api.copying import OWN
 from wengert.safetensors import SafetensorError
 
 CLEAR = (RuntimeError, pickle.UnpicklingError, EOFError, ValueError)
@@ -79,10 +80,20 @@ def attribute(obj: bytes, name: str) -> bytes:
 
 META = b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
 OF_TYPE = b"ctorch._tensor\n_rebuild_from_type_v2\n(" + META + b"ctorch\nTensor\n(ctorch\nfloat32\n))\x89t"
+OF_STATE = b"ctorch._utils\n_rebuild_parameter_with_state\n"
 OBJECTS = {
     "tensor": OF_TYPE + b"STATEtR.",
     "slots": OF_TYPE + b"NSTATE\x86tR.",
-    "parameter": b"ctorch._utils\n_rebuild_parameter_with_state\n(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
+    "parameter": OF_STATE + b"(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
+    "parameter, with a class for a number": OF_STATE
+    + b"("
+    + META
+    + b"(ctorch\nfloat32\n))\x89tRctorch.storage\nUntypedStorage\n)STATEtR.",
+    "parameter in a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n("
+    + OF_STATE
+    + b"ctorch.nn.parameter\nParameter\n("
+    + META
+    + b"(ctorch\nfloat32\n))\x89tR\x89)STATEt}tR.",
     "ordered dict": b"ccollections\nOrderedDict\n)RSTATEb.",
 }
 
@@ -93,6 +104,25 @@ def test_attributes_that_python_or_numpy_ask_for_are_refused(kind: str, name: st
     assert wengert.load(archive_of(attribute(OBJECTS[kind], "fine"))).fine == {}
     with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
         wengert.load(archive_of(attribute(OBJECTS[kind], name)))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("kind", ["tensor", "parameter", "parameter in a tensor"])
+def test_entries_of_the_librarys_own_are_refused(kind: str, name: str) -> None:
+    """Also a plain value would be taken for the gradient, or for a list of views."""
+    data = OBJECTS[kind].replace(b"STATE", b"}" + text(name) + b"K\1s")
+    with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+        wengert.load(archive_of(b"\x80\x02" + data))
+
+
+def test_hooks_are_not_saved_with_what_requires_no_grad_any_longer() -> None:
+    w = wengert.ones(2, requires_grad=True)
+    w.register_hook(lambda g: g)
+    w.requires_grad_(False)
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        assert vars(wengert.load(saved(w))) == {}
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        assert vars(pickle.loads(pickle.dumps(w))) == {}
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -116,6 +146,21 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
         point.__array_interface__ = ADDRESS
         with pytest.raises(pickle.UnpicklingError, match="its name is Python's own"):
             wengert.load(saved(point))
+
+
+class Mine(wengert.Tensor):
+    pass
+
+
+def test_no_state_replaces_what_a_tensor_is() -> None:
+    """A state with slots is set by ``setattr``, also where the class has a slot of that name."""
+    for state in (b"}" + text("fine") + b"K\1s", b"N}" + text("fine") + b"K\1s\x86"):
+        data = b"\x80\x02c%s\nMine\n)\x81" % __name__.encode() + state + b"b."
+        with wengert.serialization.safe_globals([Mine]):
+            assert wengert.load(archive_of(data)).fine == 1
+            for name in ("_payload", "_node", "data", "shape"):
+                with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+                    wengert.load(archive_of(data.replace(text("fine"), text(name))))
 
 
 def test_private_names_are_plain_marks_unless_the_file_is_trusted() -> None:

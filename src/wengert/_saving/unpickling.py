@@ -300,7 +300,7 @@ def _in_python_3(module: str, name: str) -> tuple[str, str]:
 
 
 def _set_state(obj: Any, state: Any) -> None:
-    """Set the state of an object of an allowed class, as pickle does."""
+    """Set the state of an object of an allowed class, as pickle does; a tensor's as far as files may set it."""
     own = getattr(obj, "__setstate__", None)
     if own is not None:
         own(state)
@@ -309,7 +309,9 @@ def _set_state(obj: Any, state: Any) -> None:
     if isinstance(state, tuple) and len(state) == 2:
         state, slots = state
     for named in (state, slots):
-        for name in named or ():
+        for name, value in (named or {}).items():
+            if isinstance(obj, Tensor):
+                rebuilding.check_attribute(type(obj), name, value=value)
             if type(name) is not str or (name[:2] == name[-2:] == "__"):
                 raise UnpicklingError(
                     f"an attribute of {type(obj)} cannot be set from a file: its name is Python's own"
