@@ -41,7 +41,8 @@ def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
 
 
 def text(value: str) -> bytes:
-    return b"X" + struct.pack("<I", len(value)) + value.encode()
+    data = value.encode()
+    return b"X" + struct.pack("<I", len(data)) + data
 
 
 def saved(obj: Any, lib: Any = wengert, zipped: bool = True) -> io.BytesIO:
@@ -372,6 +373,48 @@ def test_sets_that_take_years_to_compare() -> None:
             level += b"h\0](h%cK\1\x86h%cK\2\x86e\x85Rq%c" % (i, i, i + 1)
     with pytest.raises(pickle.UnpicklingError, match="a key is nested too deep or too large"):
         wengert.load(archive_of(b"\x80\x02" + level + b"}(h%cK\1h%cK\1u." % (61, 130)))
+
+
+# -------------------------------------------------------------------------------------------- what a terminal obeys
+CONTROLS = "\x1b]0;a\x07\n\r\u202e\x9b2J"
+SHOWN = {
+    "a name": b"c\x1b]0;a\x07\r\n\xe2\x80\xae\xc2\x9b\n.",
+    "a blocked name": b"csys\n\x1b]0;a\x07\n.",
+    "a location": b"ctorch._utils\n_rebuild_tensor\n(" + STORAGE.replace(text("cpu"), text(CONTROLS)) + b"QK\0))tR.",
+    "a key": STORAGE.replace(text("0"), text(CONTROLS)) + b"Q.",
+    "a layout": b"ctorch.serialization\n_get_layout\n" + text(CONTROLS) + b"\x85R.",
+    "half of a pair": b"ctorch.serialization\n_get_layout\nX\3\0\0\0\xed\xa0\x80\x85R.",
+    "a device": b"ctorch\ndevice\n" + text(CONTROLS) + b"\x85R.",
+    "an attribute": b"ccollections\nOrderedDict\n)R}" + text(CONTROLS) + b"K\1sb.",
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_no_message_tells_a_terminal_what_to_do(kind: str) -> None:
+    with pytest.raises(CLEAR) as info:
+        wengert.load(archive_of(b"\x80\x02" + SHOWN[kind], data_0=bytes(4)))
+    _is_plain(str(info.value))
+
+
+def _is_plain(said: str) -> None:
+    said = said.replace("\033[1m", "").replace("\033[0m", "")  # PyTorch's own
+    assert all(c.isprintable() or c in "\n\t" for c in said), said
+    said.encode()
+
+
+@pytest.mark.parametrize("name", ["a/" + CONTROLS, CONTROLS, "b/data.pkl\x1b[2J"])
+def test_no_name_in_an_archive_does(name: str) -> None:
+    file = archive_of(NUMBER)
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bytes(99))
+    file.seek(0)
+    with pytest.raises(RuntimeError) as info:
+        wengert.load(file)
+    _is_plain(str(info.value))
+    header = {f"x{CONTROLS}": {"dtype": "F32", "shape": [1], "data_offsets": [0, 3]}}
+    with pytest.raises(SafetensorError) as info:
+        wengert.safetensors.load(tensors_file(json.dumps(header).encode(), bytes(4)))
+    _is_plain(str(info.value))
 
 
 # -------------------------------------------------------------------------------------------- memory and time of files

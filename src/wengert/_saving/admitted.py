@@ -99,7 +99,7 @@ def _size(budget: Budget, items: Any = ()) -> Size:
 
 def _device(budget: Budget, *args: Any) -> device:
     budget.charge(100)
-    if not all(type(a) is int or (type(a) is str and len(a) < 100) for a in args):
+    if not all(type(a) is int or (type(a) is str and len(a) < 100 and a.isprintable()) for a in args):
         raise UnpicklingError("torch.device: only of a name and a number")
     return device(*args)
 
