@@ -403,8 +403,9 @@ def outcome(torch: Any, kind: str, data: bytes) -> str:
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
         if kind == "safetensors" or isinstance(error, RecursionError):
             raise
-        if len(str(error)) > 5000:
-            raise AssertionError("an error of more than 5000 characters") from error
+        said = str(error).replace("\033[1m", "").replace("\033[0m", "")  # PyTorch's own
+        if len(said) > 5000 or not all(c.isprintable() or c in "\n\t" for c in said):
+            raise AssertionError("an error of more than 5000 characters, or of some that a terminal obeys") from error
         return type(error).__name__
     read(torch, got, len(data))
     return "loaded"
