@@ -13,6 +13,7 @@ import re
 import sys
 import urllib.request
 from typing import Any
+from urllib.error import ContentTooShortError
 from urllib.parse import urlparse
 
 from ._base.errors import noted
@@ -56,13 +57,18 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
 
     Raises:
         RuntimeError: the content has another SHA-256.
+        ContentTooShortError: the connection ended before the content did.
     """
-    digest = hashlib.sha256()
+    digest, done = hashlib.sha256(), 0
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
     with urllib.request.urlopen(request) as source, replacing(dst) as file:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
             file.write(chunk)
+            done += len(chunk)
+        size = source.headers.get("Content-Length", "")
+        if size.isdecimal() and done < int(size):  # a response that is cut off ends like a whole one
+            raise ContentTooShortError(f"retrieval incomplete: got only {done} out of {size} bytes", b"")
         found = digest.hexdigest()
         if hash_prefix is not None and found[: len(hash_prefix)] != hash_prefix:
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{found}")')

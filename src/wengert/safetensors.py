@@ -27,6 +27,7 @@ import numpy as np
 from ._arrays.memory import address_of
 from ._base import dtypes
 from ._base.dtypes import dtype as Dtype
+from ._base.errors import printable
 from ._saving.records import read_exactly
 from ._saving.replacing import replacing
 from ._tape.tensor import Tensor, wrap
@@ -211,7 +212,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        said = str(error)[:200]
+        said = printable(str(error), 200)
         raise SafetensorError(f"Error while deserializing header: invalid JSON: {said}") from None
     if not isinstance(header, dict) or not text.startswith(b"{"):
         raise SafetensorError("Error while deserializing header: not an object of JSON")
@@ -232,7 +233,9 @@ def _entries(header: dict[str, Any], size: int) -> dict[str, tuple[Dtype, tuple[
     place = 0
     for name, (_, _, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if start != place:
-            raise SafetensorError(f"Error while deserializing header: invalid offset for tensor `{name[:100]}`")
+            raise SafetensorError(
+                f"Error while deserializing header: invalid offset for tensor `{printable(name, 100)}`"
+            )
         place = end
     if place != size:
         raise SafetensorError("Error while deserializing header: incomplete metadata, file not fully covered")
@@ -252,8 +255,8 @@ def _entry(name: str, facts: Any) -> tuple[Dtype, tuple[int, ...], int, int]:
         return dtype, tuple(shape), start, end
     except (KeyError, TypeError, ValueError):
         raise SafetensorError(
-            f"Error while deserializing header: the entry of tensor `{name[:100]}` is wrong, or of a dtype that "
-            "wengert does not have"
+            f"Error while deserializing header: the entry of tensor `{printable(name, 100)}` is wrong, or of a dtype "
+            "that wengert does not have"
         ) from None
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import http.server
 import importlib
 import importlib.util
 import re
 import subprocess
 import sys
+import threading
+import urllib.error
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -344,6 +347,28 @@ def test_hub_fetches_weights_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RuntimeError, match="invalid hash value"):
         hub.download_url_to_file(named.as_uri(), str(tmp_path / "x.pt"), "0000")
     assert not (tmp_path / "x.pt").exists()
+
+
+class _CutOff(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "100")
+        self.end_headers()
+        self.wfile.write(bytes(50))
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def test_hub_keeps_no_download_that_was_cut_off(tmp_path: Path) -> None:
+    """It would be taken for the whole file by every later call."""
+    with http.server.HTTPServer(("127.0.0.1", 0), _CutOff) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(urllib.error.ContentTooShortError, match="got only 50 out of 100 bytes"):
+            wengert.hub.load_state_dict_from_url(f"http://127.0.0.1:{server.server_port}/a.pth", str(tmp_path))
+        thread.join()
+    assert not list(tmp_path.iterdir())
 
 
 def test_hub_of_a_folder(tmp_path: Path) -> None:

@@ -101,6 +101,18 @@ def test_names_are_identifiers(name: Any) -> None:
             read(data)
 
 
+def test_lines_of_the_program_stay_in_comments(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    data = written(small())
+    said = "x\r__import__('os')\x1b[2J"
+    for node in data["nodes"]:
+        node["stack_trace"] = f'File "{said}", line 1, in f\n  """;print(1);"""'
+    shown = read(data).module().print_readable(print_output=False)
+    assert "\r" not in shown and "\x1b" not in shown and r"x\r__import__('os')\x1b[2J" in shown
+    monkeypatch.setenv("FX_GRAPH_SHOW_META", "1")
+    read(data).module()(torch.ones(4, 3), True)
+    assert not capsys.readouterr().out
+
+
 def test_other_texts_that_code_is_written_from() -> None:
     def changed(change: Any) -> None:
         data = written(small())

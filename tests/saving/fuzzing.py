@@ -255,6 +255,22 @@ class Grammar:
             parts.append(b"}" + self.text("conj", "neg") + b"\x88s")
         return self._called("torch._utils." + function, parts)
 
+    def strided(self) -> list[bytes]:
+        """A call inside of ``_rebuild_from_type_v2``: function, type, arguments."""
+        return [
+            self.name("torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter", *self.names[:3]),
+            self.name("torch.Tensor", "torch.nn.parameter.Parameter"),
+            b"(" + self.storage() + b"K\0" + self.sizes() + self.sizes() + b"\x89Nt",
+        ]
+
+    def with_state(self) -> list[bytes]:
+        """The same of a call that sets attributes."""
+        return [
+            self.name("torch._utils._rebuild_parameter_with_state"),
+            self.name("torch.Tensor", "torch.nn.parameter.Parameter"),
+            b"(" + self.tensor() + b"\x89N" + self.attributes() + b"t",
+        ]
+
     def _called(self, function: str, parts: list[bytes]) -> bytes:
         if self.rng.random() < 0.08 and parts:
             parts[self.rng.randrange(len(parts))] = self.value()
@@ -265,10 +281,7 @@ class Grammar:
             "torch._utils._rebuild_parameter": lambda: [self.tensor(), b"\x88", b"N"],
             "torch._utils._rebuild_parameter_with_state": lambda: [self.tensor(), b"\x89", b"N", self.attributes()],
             "torch._tensor._rebuild_from_type_v2": lambda: [
-                self.name("torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter", *self.names[:3]),
-                self.name("torch.Tensor", "torch.nn.parameter.Parameter"),
-                b"(" + self.storage() + b"K\0" + self.sizes() + self.sizes() + b"\x89Nt",
-                self.attributes(),
+                *self.rng.choice((self.strided, self.with_state))(), self.attributes()
             ],
             "torch._utils._rebuild_device_tensor_from_cpu_tensor": lambda: [
                 self.tensor(), self.dtype(), self.text("cpu"), b"\x89",
@@ -390,8 +403,9 @@ def outcome(torch: Any, kind: str, data: bytes) -> str:
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
         if kind == "safetensors" or isinstance(error, RecursionError):
             raise
-        if len(str(error)) > 5000:
-            raise AssertionError("an error of more than 5000 characters") from error
+        said = str(error).replace("\033[1m", "").replace("\033[0m", "")  # PyTorch's own
+        if len(said) > 5000 or not all(c.isprintable() or c in "\n\t" for c in said):
+            raise AssertionError("an error of more than 5000 characters, or of some that a terminal obeys") from error
         return type(error).__name__
     read(torch, got, len(data))
     return "loaded"
@@ -417,6 +431,7 @@ def read(torch: Any, obj: Any, size: int) -> None:
         if id(item) in seen:
             continue
         seen.add(id(item))
+        assert not isinstance(item, (torch.Tensor, OrderedDict)) or not any(n.startswith("__") for n in vars(item))
         if isinstance(item, torch.Tensor):
             waiting.extend(item.__dict__.values())
             if item.is_sparse:

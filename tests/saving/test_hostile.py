@@ -23,6 +23,7 @@ import pytest
 
 import wengert
 from wengert._saving import budget
+from wengert._tensor_api.copying import OWN
 from wengert.safetensors import SafetensorError
 
 CLEAR = (RuntimeError, pickle.UnpicklingError, EOFError, ValueError)
@@ -40,7 +41,8 @@ def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
 
 
 def text(value: str) -> bytes:
-    return b"X" + struct.pack("<I", len(value)) + value.encode()
+    data = value.encode()
+    return b"X" + struct.pack("<I", len(data)) + data
 
 
 def saved(obj: Any, lib: Any = wengert, zipped: bool = True) -> io.BytesIO:
@@ -79,10 +81,20 @@ def attribute(obj: bytes, name: str) -> bytes:
 
 META = b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
 OF_TYPE = b"ctorch._tensor\n_rebuild_from_type_v2\n(" + META + b"ctorch\nTensor\n(ctorch\nfloat32\n))\x89t"
+OF_STATE = b"ctorch._utils\n_rebuild_parameter_with_state\n"
 OBJECTS = {
     "tensor": OF_TYPE + b"STATEtR.",
     "slots": OF_TYPE + b"NSTATE\x86tR.",
-    "parameter": b"ctorch._utils\n_rebuild_parameter_with_state\n(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
+    "parameter": OF_STATE + b"(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
+    "parameter, with a class for a number": OF_STATE
+    + b"("
+    + META
+    + b"(ctorch\nfloat32\n))\x89tRctorch.storage\nUntypedStorage\n)STATEtR.",
+    "parameter in a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n("
+    + OF_STATE
+    + b"ctorch.nn.parameter\nParameter\n("
+    + META
+    + b"(ctorch\nfloat32\n))\x89tR\x89)STATEt}tR.",
     "ordered dict": b"ccollections\nOrderedDict\n)RSTATEb.",
 }
 
@@ -93,6 +105,25 @@ def test_attributes_that_python_or_numpy_ask_for_are_refused(kind: str, name: st
     assert wengert.load(archive_of(attribute(OBJECTS[kind], "fine"))).fine == {}
     with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
         wengert.load(archive_of(attribute(OBJECTS[kind], name)))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("kind", ["tensor", "parameter", "parameter in a tensor"])
+def test_entries_of_the_librarys_own_are_refused(kind: str, name: str) -> None:
+    """Also a plain value would be taken for the gradient, or for a list of views."""
+    data = OBJECTS[kind].replace(b"STATE", b"}" + text(name) + b"K\1s")
+    with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+        wengert.load(archive_of(b"\x80\x02" + data))
+
+
+def test_hooks_are_not_saved_with_what_requires_no_grad_any_longer() -> None:
+    w = wengert.ones(2, requires_grad=True)
+    w.register_hook(lambda g: g)
+    w.requires_grad_(False)
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        assert vars(wengert.load(saved(w))) == {}
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        assert vars(pickle.loads(pickle.dumps(w))) == {}
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -116,6 +147,21 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
         point.__array_interface__ = ADDRESS
         with pytest.raises(pickle.UnpicklingError, match="its name is Python's own"):
             wengert.load(saved(point))
+
+
+class Mine(wengert.Tensor):
+    pass
+
+
+def test_no_state_replaces_what_a_tensor_is() -> None:
+    """A state with slots is set by ``setattr``, also where the class has a slot of that name."""
+    for state in (b"}" + text("fine") + b"K\1s", b"N}" + text("fine") + b"K\1s\x86"):
+        data = b"\x80\x02c%s\nMine\n)\x81" % __name__.encode() + state + b"b."
+        with wengert.serialization.safe_globals([Mine]):
+            assert wengert.load(archive_of(data)).fine == 1
+            for name in ("_payload", "_node", "data", "shape"):
+                with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
+                    wengert.load(archive_of(data.replace(text("fine"), text(name))))
 
 
 def test_private_names_are_plain_marks_unless_the_file_is_trusted() -> None:
@@ -327,6 +373,48 @@ def test_sets_that_take_years_to_compare() -> None:
             level += b"h\0](h%cK\1\x86h%cK\2\x86e\x85Rq%c" % (i, i, i + 1)
     with pytest.raises(pickle.UnpicklingError, match="a key is nested too deep or too large"):
         wengert.load(archive_of(b"\x80\x02" + level + b"}(h%cK\1h%cK\1u." % (61, 130)))
+
+
+# -------------------------------------------------------------------------------------------- what a terminal obeys
+CONTROLS = "\x1b]0;a\x07\n\r\u202e\x9b2J"
+SHOWN = {
+    "a name": b"c\x1b]0;a\x07\r\n\xe2\x80\xae\xc2\x9b\n.",
+    "a blocked name": b"csys\n\x1b]0;a\x07\n.",
+    "a location": b"ctorch._utils\n_rebuild_tensor\n(" + STORAGE.replace(text("cpu"), text(CONTROLS)) + b"QK\0))tR.",
+    "a key": STORAGE.replace(text("0"), text(CONTROLS)) + b"Q.",
+    "a layout": b"ctorch.serialization\n_get_layout\n" + text(CONTROLS) + b"\x85R.",
+    "half of a pair": b"ctorch.serialization\n_get_layout\nX\3\0\0\0\xed\xa0\x80\x85R.",
+    "a device": b"ctorch\ndevice\n" + text(CONTROLS) + b"\x85R.",
+    "an attribute": b"ccollections\nOrderedDict\n)R}" + text(CONTROLS) + b"K\1sb.",
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_no_message_tells_a_terminal_what_to_do(kind: str) -> None:
+    with pytest.raises(CLEAR) as info:
+        wengert.load(archive_of(b"\x80\x02" + SHOWN[kind], data_0=bytes(4)))
+    _is_plain(str(info.value))
+
+
+def _is_plain(said: str) -> None:
+    said = said.replace("\033[1m", "").replace("\033[0m", "")  # PyTorch's own
+    assert all(c.isprintable() or c in "\n\t" for c in said), said
+    said.encode()
+
+
+@pytest.mark.parametrize("name", ["a/" + CONTROLS, CONTROLS, "b/data.pkl\x1b[2J"])
+def test_no_name_in_an_archive_does(name: str) -> None:
+    file = archive_of(NUMBER)
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bytes(99))
+    file.seek(0)
+    with pytest.raises(RuntimeError) as info:
+        wengert.load(file)
+    _is_plain(str(info.value))
+    header = {f"x{CONTROLS}": {"dtype": "F32", "shape": [1], "data_offsets": [0, 3]}}
+    with pytest.raises(SafetensorError) as info:
+        wengert.safetensors.load(tensors_file(json.dumps(header).encode(), bytes(4)))
+    _is_plain(str(info.value))
 
 
 # -------------------------------------------------------------------------------------------- memory and time of files

@@ -206,6 +206,16 @@ def test_optimizers_and_generators_to_and_from_torch(torch: ModuleType) -> None:
     assert torch.rand(2, generator=generator).tolist() == torch.rand(2, generator=torch.manual_seed(3)).tolist()
 
 
+@pytest.mark.parametrize("legacy", [False, True])
+def test_named_results_to_and_from_torch(torch: ModuleType, legacy: bool) -> None:
+    for lib, other in ((torch, wengert), (wengert, torch), (wengert, wengert)):
+        file = saved([lib.arange(4.0).reshape(2, 2).max(0), lib.tensor([2.0, 1.0]).sort()], lib,
+                     _use_new_zipfile_serialization=not legacy)  # fmt: skip
+        largest, ordered = other.load(file, weights_only=False)
+        assert type(largest) is other.return_types.max and type(ordered) is other.return_types.sort
+        assert largest.values.tolist() == [2, 3] and ordered.indices.tolist() == [1, 0]
+
+
 def test_a_conjugate_view_of_torch_comes_with_its_values(torch: ModuleType) -> None:
     z = torch.tensor([1 + 2j, 3 - 1j])
     assert wengert.load(saved(z.conj(), torch)).tolist() == [1 - 2j, 3 + 1j]

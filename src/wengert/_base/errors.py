@@ -121,6 +121,18 @@ def sizes_differ(a: Any, b: Any) -> str:
     )
 
 
+def printable(text: str, most: int = 300) -> str:
+    """The beginning of a text that a file holds, as it can be shown.
+
+    A terminal obeys control characters, text that runs from right to left changes what stands beside it, and half of a
+    surrogate pair cannot be written at all.
+
+    >>> print(printable("a\\x1b[2Jb"))
+    a\\x1b[2Jb
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:most])
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a message: ``; did you mean 'check'?`` if a known word is similar, else an empty string."""
     from difflib import get_close_matches

@@ -27,8 +27,9 @@ class ReturnType(tuple):
     _make: Any  # makes an instance from a tuple, whose length is not checked
 
     def __new__(cls, sequence: Iterable[Any] = (), *more: Any) -> ReturnType:
-        # one sequence, as in PyTorch; or the fields one by one, as code for namedtuples passes them
-        self = tuple.__new__(cls, (sequence, *more) if more else sequence)
+        # one sequence, as in PyTorch, in whose pickles a dict of further fields follows, which is empty; or the fields
+        # one by one, as code for namedtuples passes them
+        self = tuple.__new__(cls, sequence if not more or more == ({},) else (sequence, *more))
         n = len(cls._fields)
         if len(self) != n:
             raise TypeError(f"torch.return_types.{cls.__name__}() takes a {n}-sequence ({len(self)}-sequence given)")

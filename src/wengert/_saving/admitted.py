@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._base import dtypes
@@ -99,7 +99,7 @@ def _size(budget: Budget, items: Any = ()) -> Size:
 
 def _device(budget: Budget, *args: Any) -> device:
     budget.charge(100)
-    if not all(type(a) is int or (type(a) is str and len(a) < 100) for a in args):
+    if not all(type(a) is int or (type(a) is str and len(a) < 100 and a.isprintable()) for a in args):
         raise UnpicklingError("torch.device: only of a name and a number")
     return device(*args)
 
@@ -118,20 +118,29 @@ def _parameter(budget: Budget, data: Any = None, requires_grad: Any = True) -> A
 
 def _rebuilt(function: Any) -> Callable[..., Any]:
     def call(budget: Budget, *args: Any) -> Any:
-        _charge(budget, function, args)
-        if function in _WITH_STATE and len(args) == 4:
-            _check_state(args[1] if isinstance(args[1], type) else Parameter, args[3])
+        for inner, given in _calls(function, args):
+            _charge(budget, inner, given)
+            _check_state(inner, given)
         return function(*args)
 
     return call
 
 
-_WITH_STATE = (rebuilding._rebuild_from_type_v2, rebuilding._rebuild_parameter_with_state)
+def _calls(function: Any, args: tuple[Any, ...]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """A call of ``rebuilding``, and the one that it makes with arguments of the file."""
+    yield function, args
+    if function is rebuilding._rebuild_from_type_v2 and len(args) == 4 and type(args[2]) is tuple:
+        if rebuilding.is_rebuilder(args[0]):
+            yield args[0], args[2]
 
 
-def _check_state(cls: type, state: Any) -> None:
-    if not hasattr(cls, "__setstate__"):  # which a class that the program has allowed may have
-        for attributes in rebuilding.parts_of(state):
+def _check_state(function: Any, args: tuple[Any, ...]) -> None:
+    """Check the attributes that a call sets: see NOTE [ Attributes ]."""
+    if len(args) != 4 or function not in (rebuilding._rebuild_from_type_v2, rebuilding._rebuild_parameter_with_state):
+        return
+    cls: Any = Parameter if function is rebuilding._rebuild_parameter_with_state else args[1]
+    if isinstance(cls, type) and not hasattr(cls, "__setstate__"):  # which a class of the program's may have
+        for attributes in rebuilding.parts_of(args[3]):
             for name, value in attributes.items() if isinstance(attributes, dict) else ():
                 rebuilding.check_attribute(cls, name, value=value)
 
@@ -139,9 +148,6 @@ def _check_state(cls: type, state: Any) -> None:
 def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
     """Charge a call of ``rebuilding``: the tensor, the arguments' length, attributes, and the elements it copies."""
     budget.charge(TENSOR + sum(8 * len(a) for a in args if isinstance(a, (list, tuple))))
-    if function is rebuilding._rebuild_from_type_v2 and len(args) == 4 and type(args[2]) is tuple:
-        if rebuilding.is_rebuilder(args[0]):
-            _charge(budget, args[0], args[2])  # the call inside
     states = [s for a in args[2:] for s in (a if type(a) is tuple and len(a) == 2 else (a,))]
     budget.charge(sum(2 * ITEM * len(s) for s in states if isinstance(s, dict)))
     if function is rebuilding._rebuild_tensor_v2 and args[6:] and isinstance(args[0], _Storage):

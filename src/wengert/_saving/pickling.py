@@ -23,6 +23,7 @@ import numpy as np
 from .._arrays.memory import address_of
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
+from .._kinds.return_types import ReturnType
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
@@ -115,6 +116,8 @@ class TorchPickling:
             return OrderedDict, (), None, None, iter(obj.items())
         if kind in (dtype, memory_format) and isinstance(self, TorchNames):
             return obj.name
+        if isinstance(obj, ReturnType) and isinstance(self, TorchNames):
+            return kind, (tuple(obj), {})
         if kind is layout:
             return rebuilding._get_layout, (repr(obj),)
         inherited = getattr(super(), "reducer_override", None)
@@ -218,10 +221,11 @@ def named_in(module: str, name: str) -> Any:
 
 def _is_ours(obj: Any, module: str, name: str | None) -> bool:
     """Whether an object is found under its name in wengert; for other objects pickle itself raises the error."""
-    if module != "wengert" and not module.startswith("wengert."):
+    package, dot, rest = module.partition(".")
+    if package not in ("wengert", "torch"):  # the classes of ``return_types`` say that they are PyTorch's
         return False
     try:
-        return named_in(module, name or obj.__qualname__) is obj
+        return named_in(f"wengert{dot}{rest}", name or obj.__qualname__) is obj
     except (ImportError, AttributeError):
         return False
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.constants import device
-from .._base.errors import noted
+from .._base.errors import noted, printable
 from .._payloads.foreign import library_at
 from .._payloads.meta import Meta
 from .._tensor_api.storage import UntypedStorage
@@ -74,7 +74,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
         if result is not None:
             return result
     raise RuntimeError(
-        f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})"
+        f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {printable(location)})"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
+from .._base.errors import printable
 from .._tensor_api.storage import UntypedStorage
 from .admitted import StorageType, UnpicklingError
 from .places import Restore, restored
@@ -114,7 +115,7 @@ def byte_order_differs(archive: Archive, default: Any) -> bool:
     if "byteorder" in archive:
         order = archive.read("byteorder").decode("ascii", "replace")
         if order not in ("little", "big"):
-            raise ValueError(f"Unknown endianness type: {order[:20]}")
+            raise ValueError(f"Unknown endianness type: {printable(order, 20)}")
     else:
         order = {None: "little", "native": sys.byteorder}.get(default, default)
     return order != sys.byteorder

@@ -27,7 +27,7 @@ import numpy as np
 
 from .._base import dtypes
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import MAX_DIMS, _rebuild_meta_tensor_no_storage, whole_numbers
+from .._tensor_api.copying import MAX_DIMS, OWN, _rebuild_meta_tensor_no_storage, whole_numbers
 from .._tensor_api.protocol import array_of
 from .._tensor_api.storage import _Storage
 from ..nn.parameter import Parameter
@@ -199,7 +199,7 @@ def check_attribute(cls: type, name: Any, *own: str, value: Any = ...) -> None:
 
 def _is_free(cls: type, name: str, value: Any) -> bool:
     """Whether a name is nobody's: neither the class's or a tensor's own, nor one that Python or NumPy asks for."""
-    if not name.isidentifier() or hasattr(Tensor, name):
+    if not name.isidentifier() or hasattr(Tensor, name) or name in OWN:
         return False
     if name[0] == "_" and (type(value) not in _PLAIN or name.startswith(_ASKED_FOR)):
         return False

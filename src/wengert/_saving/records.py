@@ -21,6 +21,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .._base.errors import printable
+
 ALIGNMENT = 64
 
 _LOCAL = struct.Struct("<4s5H3I2H")
@@ -45,7 +47,7 @@ class Record(NamedTuple):
 def damaged(what: str) -> RuntimeError:
     """PyTorch's error for a file that is no zip file or a damaged one."""
     return RuntimeError(
-        f"PytorchStreamReader failed reading zip archive: {what[:500]}. There is a high likelihood that your "
+        f"PytorchStreamReader failed reading zip archive: {printable(what, 500)}. There is a high likelihood that your "
         "checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred "
         "incorrectly, or the file was modified after saving."
     )
@@ -266,7 +268,9 @@ class Archive:
         shown = self.read(name)[:20]
         found = re.match(rb"\s*([+-]?\d+)", shown)
         if found is None:
-            raise RuntimeError(f"Couldn't parse the version {shown.decode('ascii', 'replace')} as Long Long.")
+            raise RuntimeError(
+                f"Couldn't parse the version {printable(shown.decode('ascii', 'replace'))} as Long Long."
+            )
         version = int(found[1])
         for wrong, bound, most in (version < 1, "minimum", 1), (version > 10, "maximum", 10):
             if wrong:
@@ -287,7 +291,7 @@ class Archive:
         """
         record = self.records.get(name)
         if record is None:
-            raise RuntimeError(f"PytorchStreamReader failed locating file {name[:300]}: file not found")
+            raise RuntimeError(f"PytorchStreamReader failed locating file {printable(name)}: file not found")
         return record
 
     def read(self, name: str, verify: bool = True) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from .._base.errors import printable
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
@@ -101,7 +102,7 @@ class WeightsUnpickler(pickle._Unpickler):
         try:
             return super().load()
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
-            said = " ".join(a[:200] for a in error.args if type(a) is str)
+            said = " ".join(printable(a, 200) for a in error.args if type(a) is str)
             raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {said}") from error
 
     # ---- names, calls, state
@@ -111,13 +112,14 @@ class WeightsUnpickler(pickle._Unpickler):
     def _push_global(self, module: str, name: str) -> None:
         full = f"{module}.{name}"
         if module in BLOCKED:
-            raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
+            shown = printable(full, 1000)
+            raise UnpicklingError(f"Trying to load unsupported GLOBAL {shown} whose module {module} is blocked.")
         if full in KNOWN:
             self.stack.append(KNOWN[full])
         elif full in self._user:
             self.stack.append(self._user[full])
         else:
-            shown = full.removeprefix("builtins.")
+            shown = printable(full.removeprefix("builtins."), 1000)
             raise UnpicklingError(
                 f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
                 f"`torch.serialization.add_safe_globals([{shown}])` or the "
@@ -300,7 +302,7 @@ def _in_python_3(module: str, name: str) -> tuple[str, str]:
 
 
 def _set_state(obj: Any, state: Any) -> None:
-    """Set the state of an object of an allowed class, as pickle does."""
+    """Set the state of an object of an allowed class, as pickle does; a tensor's as far as files may set it."""
     own = getattr(obj, "__setstate__", None)
     if own is not None:
         own(state)
@@ -309,7 +311,9 @@ def _set_state(obj: Any, state: Any) -> None:
     if isinstance(state, tuple) and len(state) == 2:
         state, slots = state
     for named in (state, slots):
-        for name in named or ():
+        for name, value in (named or {}).items():
+            if isinstance(obj, Tensor):
+                rebuilding.check_attribute(type(obj), name, value=value)
             if type(name) is not str or (name[:2] == name[-2:] == "__"):
                 raise UnpicklingError(
                     f"an attribute of {type(obj)} cannot be set from a file: its name is Python's own"

@@ -26,14 +26,18 @@ from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 
 MAX_DIMS = 64  # NumPy's
-_OWN = frozenset(
-    ("_alias_of", "_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
-)  # the library's own entries in a tensor's __dict__
+OWN = frozenset(
+    (
+        "_alias_of", "_detached", "_grad", "_hooks", "_hooks_by_hand", "_retains", "_reward", "_stochastic", "_views",
+        "_volatile",
+    )
+)  # fmt: skip
+"""The library's own entries in a tensor's ``__dict__``: no pickle has them, and none may set them."""
 
 
 def _attributes(self: Tensor) -> dict[str, Any]:
     """The attributes that the program set on a tensor."""
-    return {key: value for key, value in self.__dict__.items() if key not in _OWN}
+    return {key: value for key, value in self.__dict__.items() if key not in OWN}
 
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
@@ -85,7 +89,7 @@ def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
 
 
 def _warn_of_hooks(self: Tensor) -> None:
-    hooks = self._node._hooks if self._node is not None else None
+    hooks = self._node._hooks if self._node is not None else self.__dict__.get("_hooks")
     for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
         if not hasattr(hook, "__torch_unserializable__"):
             warn(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import wengert as torch
 
-from .._base.errors import noted
+from .._base.errors import noted, printable
 from ..fx.graph import Graph
 from ..fx.node import Node
 from ..utils import _pytree as pytree
@@ -356,7 +356,7 @@ class _Reader:
         if "symbol" in written:
             node.meta["symbol"] = _symbol(written["symbol"])
         if isinstance(written.get("stack_trace"), str):
-            node.stack_trace = written["stack_trace"]
+            node.stack_trace = "\n".join([printable(line) for line in written["stack_trace"].split("\n")])
         if val is None:
             return
         if not isinstance(val, list) or len(val) != 3 or not isinstance(val[2], str):

@@ -265,7 +265,7 @@ class _Writer:
         desc = node.meta.get("desc") if self.expanded else None
         if self.show_meta and node.meta:
             lines = [f"{k}: {pprint.pformat(str(v), width=80, compact=True)}\n" for k, v in node.meta.items()]
-            write('"""\n' + "".join(lines) + '"""\n')
+            write('"""\n' + "".join(lines).replace('"""', "'''") + '"""\n')  # nothing in it may end the comment
         if node.op == "placeholder":
             default = f" = {self.value(node.args[0])}" if node.args else ""
             comment = f"  # {desc}" if desc is not None else ""
