@@ -27,14 +27,15 @@ class _Sizes:
         taps, places = math.prod(kernel), math.prod(out)
         self.blocks = -(-o // lanes)
         self.packed = self.blocks * lanes * c * taps
-        padded = c * math.prod([i + 2 * q for i, q in zip(size, p, strict=True)]) + 64
+        self.borders = any(p)
+        padded = c * math.prod([i + 2 * q for i, q in zip(size, p, strict=True)])
         self.work = c * o * taps * places
         self.in_planes = min(c * taps, o) < _FEW
         inside = [
             (o - 1) * t + (k - 1) * e < i + 2 * q for i, k, o, t, q, e in zip(size, kernel, out, s, p, d, strict=True)
         ]
         self.suits = all(inside) and self.work * n * g >= _LEAST and padded < 1 << 24 and min(self.work, *p, 0) >= 0
-        self.sizes = (c, *size, o, *kernel, *p, *s, *d, *out, n, g, self.packed, padded)
+        self.sizes = (c, *size, o, *kernel, *p, *s, *d, *out, n, g, padded)
 
 
 def _three(values: Ints, fill: int) -> Ints:
@@ -52,15 +53,28 @@ def _lanes(k: Kernels, outputs: int, dtype: Any) -> int:
     return int(lanes[0])
 
 
+def _bordered(k: Kernels, s: _Sizes, x: Any) -> Any:
+    """The images with their borders."""
+    x = np.ascontiguousarray(x)
+    if not s.borders:
+        return x
+    n, g, padded = s.sizes[20:23]
+    channels, each = n * g * s.sizes[0], padded // s.sizes[0]
+    r = np.empty(channels * each, x.dtype)
+    k.call("conv_pad", x.dtype, channels, each, s.sizes, (), r, x)
+    return r
+
+
 def _images(k: Kernels, s: _Sizes, x: Any, weight: Any, bias: Any, shape: Ints, turned: bool) -> Any:
     n, g = s.sizes[20:22]
     dtype, sizes, r = x.dtype, (*s.sizes, turned), np.empty(shape, x.dtype)
-    x, weight, bias = (a if a is None else np.ascontiguousarray(a) for a in (x, weight, bias))
+    weight, bias = (a if a is None else np.ascontiguousarray(a) for a in (weight, bias))
+    x = _bordered(k, s, x)
     if s.in_planes:
         k.call("conv_planes", dtype, n * g * s.sizes[4], s.work // s.sizes[4], sizes, (), r, x, weight, bias)
         return r
     packed = np.empty(g * s.packed, dtype)
-    k.call("conv_pack_weights", dtype, g, GRAIN, sizes, (), packed, weight)
+    k.call("conv_pack_weights", dtype, g * s.blocks, s.packed // s.blocks, sizes, (), packed, weight)
     k.call("conv_images", dtype, n * g, GRAIN, sizes, (), r, x, packed, bias)
     return r
 
@@ -107,8 +121,7 @@ def convolve_weight(
         return None
     r = np.empty((groups * o, c, *kernel), x.dtype)
     name, parts = ("conv_plane_weights", groups * o) if s.in_planes else ("conv_weights", groups * s.blocks)
-    x, g = np.ascontiguousarray(x), np.ascontiguousarray(g)
-    k.call(name, x.dtype, parts, GRAIN, (*s.sizes, 0), (), r, x, g)
+    k.call(name, x.dtype, parts, GRAIN, (*s.sizes, 0), (), r, _bordered(k, s, x), np.ascontiguousarray(g))
     return r
 
 

@@ -67,10 +67,11 @@ def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 class Piece:
     """A C function that is being written.
 
-    ``total``: the end of its range; ``grain``: the least that a thread should do; 0: the range is not to be cut.
+    ``total``: the end of its range, in C if only the compiler knows it; ``grain``: the least that a thread should do;
+    0: the range is not to be cut.
     """
 
-    def __init__(self, total: int = 1, grain: int = 0) -> None:
+    def __init__(self, total: int | str = 1, grain: int = 0) -> None:
         self.lines: list[str] = []
         self.arguments: list[tuple[int, int]] = []  # memory, byte
         self.types: list[str] = []

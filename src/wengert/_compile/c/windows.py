@@ -53,38 +53,45 @@ class _Sizes:
 
     @property
     def padded(self) -> int:
-        return self.c * math.prod(i + 2 * p for i, p in zip(self.size, self.padding, strict=True)) + 64
+        """The elements of a channel with its border."""
+        return math.prod(i + 2 * p for i, p in zip(self.size, self.padding, strict=True))
 
     @property
     def places(self) -> int:
         return math.prod(self.out)
 
     @property
-    def work(self) -> int:
-        return self.c * self.o * math.prod(self.kernel) * self.places
+    def grain(self) -> int:
+        """How many bands of 1,024 places by 16 outputs are worth a thread."""
+        return max(GRAIN // (2 * self.c * math.prod(self.kernel) * min(self.n * self.places, 1024)), 1)
+
+
+def _bordered(ctx: Any, k: _Sizes, x: Place, pieces: list[Piece]) -> Place:
+    """The images with their borders."""
+    x = ctx.dense(x, pieces)
+    if not any(k.padding):
+        return x
+    channels = k.n * k.groups * k.c
+    to = ctx.scratch(channels * k.padded, x.dtype)
+    piece = Piece(channels, max(GRAIN // k.padded, 1))
+    piece.add(f"  pad_channels({piece.pointer(to)}, {piece.pointer(x)}, {k.text}, from, to);")
+    pieces.append(piece)
+    return to
 
 
 def _forward(ctx: Any, k: _Sizes, x: Place, w: Place, bias: Any, o: Place, flip: bool) -> list[Piece]:
     """Each image of each group, by packed weights; ``flip``: w is (C, O, kernel), turned around."""
     pieces: list[Piece] = []
-    x, w = ctx.dense(x, pieces), ctx.dense(w, pieces)
-    taps, n_in, n_out = math.prod(k.kernel), k.c * math.prod(k.size), k.o * k.places
-    room = -(-k.o // 32) * 32 * k.c * taps  # for vectors of any width
-    pack = ctx.scratch(k.groups * room, np.dtype(np.float32))
-    first = Piece()
+    x, w = _bordered(ctx, k, x, pieces), ctx.dense(w, pieces)
+    bias = None if bias is None else ctx.dense(bias, pieces)
+    taps, blocks = k.c * math.prod(k.kernel), f"{k.groups} * blocks_of({k.o})"
+    pack = ctx.scratch(k.groups * -(-k.o // 32) * 32 * taps, np.dtype(np.float32))  # for vectors of any width
+    first = Piece(blocks, max(GRAIN // (16 * taps), 1))
     p, q = first.pointer(pack), first.pointer(w)
-    first.add(
-        f"  for (i64 g = 0; g < {k.groups}; g++) conv_pack({p} + g * {room}, {q} + g * {k.o * k.c * taps}, {k.c}, "
-        f"{k.o}, {taps}, {int(flip)});"
-    )
-    piece = Piece(k.n * k.groups, max(GRAIN * 8 // k.work, 1))
-    a, b, c = piece.pointer(x), piece.pointer(pack), piece.pointer(o)
-    d = "0" if bias is None else f"{piece.pointer(ctx.dense(bias, pieces))} + q % {k.groups} * {k.o}"
-    piece.add(f"  float *pad = room(({k.padded} + LANES * {k.places}) * 4), *acc = pad + {k.padded};")
-    piece.add(
-        f"  for (i64 q = from; q < to; q++) conv_image({c} + q * {n_out}, {a} + q * {n_in}, "
-        f"{b} + q % {k.groups} * {room}, {d}, {k.text}, lanes_of({k.o}), pad, acc);"
-    )
+    first.add(f"  conv_pack({p}, {q}, {k.c}, {k.o}, {math.prod(k.kernel)}, {int(flip)}, from, to);")
+    piece = Piece(f"bands_of({k.n}, {k.text}) * {blocks}", k.grain)
+    names = ", ".join("0" if q is None else piece.pointer(q) for q in (o, x, pack, bias))
+    piece.add(f"  conv_items({names}, {k.n}, {k.groups}, {k.text}, lanes_of({k.o}) / VL, is_flat({k.text}), from, to);")
     return [*pieces, first, piece]
 
 
@@ -162,19 +169,12 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
     if not k.fits:
         return None
     pieces: list[Piece] = []
-    a, g = ctx.dense(a, pieces), ctx.dense(g, pieces)
-    n_in, n_out = k.c * math.prod(k.size), k.o * k.places
-    each = k.o * k.c * math.prod(k.kernel)
-    for group in range(k.groups):
-        piece = Piece(-1, 1)  # blocks of the vectors' width, which C knows
-        piece.total = f"({k.o} + lanes_of({k.o}) - 1) / lanes_of({k.o})"  # type: ignore[assignment]
-        p, q, r = piece.pointer(a), piece.pointer(g), piece.pointer(o)
-        piece.add(
-            f"  conv_weight_blocks({r} + {group * each}, {p} + {group * n_in}, {q} + {group * n_out}, {k.n}, "
-            f"{k.groups * n_in}, {k.groups * n_out}, {k.text}, lanes_of({k.o}), from, to);"
-        )
-        pieces.append(piece)
-    return pieces
+    a, g = _bordered(ctx, k, a, pieces), ctx.dense(g, pieces)
+    work = k.c * math.prod(k.kernel) * k.n * k.places
+    piece = Piece(f"{k.groups} * blocks_of({k.o})", max(GRAIN // (2 * work), 1))
+    names = ", ".join(piece.pointer(q) for q in (o, a, g))
+    piece.add(f"  conv_weight({names}, {k.n}, {k.groups}, {k.text}, from, to);")
+    return [*pieces, piece]
 
 
 # ---- pooling
