@@ -70,7 +70,12 @@ def _elu(lib, self, alpha, scale, input_scale):
     number = lib.NUMBERS[self.dtype]
     below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
     factor = alpha * scale
-    return (above * number[scale] if scale != 1 else above) + (below * number[factor] if factor != 1 else below)
+    if factor != 1:
+        below *= number[factor]
+    if scale != 1:
+        above *= number[scale]
+    below += above
+    return below
 
 
 @activation("nn.functional.elu", "nn.functional.elu_")
@@ -146,9 +151,10 @@ def sigmoid(lib, input):
     one = lib.ONES[input.dtype]
     if input.size >= MANY and recordable(input):
         return lib.divide(one, lib.one_and_exp_of_negative(input))
-    r = lib.exp(-input)
+    r = -input
     if type(r) is not ndarray:  # 0-dimensional
-        return lib.divide(one, r + one)
+        return lib.divide(one, lib.exp(r) + one)
+    r = lib.exp(r, r)
     r = lib.add(r, one, r)
     return lib.divide(one, r, r)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
+from ..._arrays.library import putmask
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -109,7 +110,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
     if x.size >= MANY:
         return lib.limited(x, low, high)
     number = lib.NUMBERS[x.dtype]
-    return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
+    return lib.clip(x, number[low] if low else lib.ZEROS[x.dtype], number[high])
 
 
 @parametric(
@@ -436,7 +437,12 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where(lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
+    inside, zero = lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype]
+    if type(inside) is not np.ndarray or self.size >= MANY:
+        return lib.where(inside, zero, self)
+    r = self.copy()
+    putmask(r, inside, zero)
+    return r
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
