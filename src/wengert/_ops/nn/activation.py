@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
+from ..._arrays.library import COLONS
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -389,13 +390,21 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""
-    lead, half = (slice(None),) * dim, self.shape[dim] // 2
-    r = lib.exp(-self[(*lead, slice(half, None))])
+    half = self.shape[dim] // 2
+    lead = COLONS[dim]
+    r = -self[(*lead, slice(half, None))]
+    r = lib.exp(r, r)
     r += lib.ONES[r.dtype]
     return lib.divide(self[(*lead, slice(0, half))], r, r)
 
 
 @public("nn.functional.glu")
+@partial(
+    in_usual_call,
+    name="_glu",
+    values="a.ndim - 1",
+    unless='dim != -1 or a.dtype.kind != "f" or not a.ndim or a.shape[-1] % 2',
+)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second.
 

@@ -220,7 +220,11 @@ def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
     if weight.size == 1 and weight.ndim <= self.ndim:
         weight = weight.reshape(())  # NumPy need not broadcast it
-    return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
+    above, lower = self > lib.ZEROS[self.dtype], self * weight
+    if type(above) is not np.ndarray or self.size >= MANY or self.shape != lower.shape or self.dtype is not lower.dtype:
+        return lib.where(above, self, lower)
+    putmask(lower, above, self)
+    return lower
 
 
 @public("torch.prelu Tensor.prelu nn.functional.prelu")
@@ -230,7 +234,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
     tensor([-0.5000,  4.0000])
     """
-    expect_tensors("prelu", input=input, weight=weight)
+    if not type(input) is type(weight) is Tensor:
+        expect_tensors("prelu", input=input, weight=weight)
     if logical_dtype(input) is not logical_dtype(weight):
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {BY_NUMPY[logical_dtype(input)].scalar_name} and "
@@ -266,10 +271,17 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 )
 def _threshold(lib, self, threshold, value):
     """Each element, or ``value`` if it is not above the threshold."""
-    return lib.where(self <= threshold.real, value, self).astype(self.dtype)
+    r = lib.where(self <= lib.NUMBERS[self.dtype][threshold.real], value, self)
+    return r if r.dtype is self.dtype else r.astype(self.dtype)
 
 
 @activation("torch.threshold nn.functional.threshold", "torch.threshold_ nn.functional.threshold_")
+@partial(
+    in_usual_call,
+    name="_threshold",
+    values="threshold, value",
+    unless='a.dtype.kind != "f" or type(threshold) is not float or type(value) is not float',
+)
 @with_out(SAME)
 def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold.
