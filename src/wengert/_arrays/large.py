@@ -24,7 +24,7 @@ _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: 
 
 
 # ---- choosing
-_where = undispatched(np.where)
+_where, _putmask = undispatched(np.where), undispatched(np.putmask)
 
 
 @in_lib
@@ -48,6 +48,21 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if not x.ndim and not x:
         return large(lambda condition, y: _joined(condition, dtype, None, y), condition, y)
     return large(lambda condition, x, y: _joined(condition, dtype, x, y), condition, x, y)
+
+
+@in_lib
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """``where(condition, x, y)``. It may overwrite y, a new array: of few elements that takes half the time."""
+    if type(condition) is np.ndarray and condition.size < MANY and x.dtype is y.dtype and condition.shape == y.shape:
+        if not x.ndim or x.shape == y.shape:
+            _putmask(y, condition, x)
+            return y
+    return where(condition, x, y)
+
+
+@plain
+def plain_chosen(lib: Any, condition: Any, x: Any, y: Any) -> Any:
+    return lib.where(condition, x, y)
 
 
 def _where_few(condition: Any, x: Any, y: Any) -> Any:

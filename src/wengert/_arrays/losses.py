@@ -11,9 +11,10 @@ from .._base.dtypes import FLOAT64
 from .._base.registry import plain
 from . import intp
 from .compiled import FEWEST, with_kernel
-from .large import sum_of, sum_over
+from .large import sum_of
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts
+from .sums import sum_of_all
 from .threads import LARGE, among_rows, rows
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -25,7 +26,7 @@ def reduced(r: Any, reduction: int) -> Any:
     """An array of losses, their mean or their sum; half precision is added up in float32."""
     if reduction == NONE:
         return r
-    total = sum_over(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
+    total = sum_of_all(r) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
     if reduction == MEAN:
         total = total / r.size if r.size else total * np.nan
     return total if r.itemsize > 2 else total.astype(r.dtype)
@@ -155,6 +156,11 @@ _FEW = 4096
 def in_unit_interval(a: Any) -> bool:
     """Whether all elements are in [0, 1]; nan is not, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
+        return True
+    if type(a) is np.ndarray and a.size <= 8:
+        for value in a.ravel().tolist():  # noqa: SIM110  a generator takes three times as long
+            if not 0 <= value <= 1:
+                return False
         return True
     if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values, that of nan first
         return bool(a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1)

@@ -240,7 +240,7 @@ def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: 
         number = lib.NUMBERS[d.dtype]
         line = d - number[0.5 * bend]
         parabola = d * d * number[0.5 * steep / bend]
-        return lib.where(d < number[bend], parabola, line if steep == 1 else line * number[steep])
+        return lib.chosen(d < number[bend], parabola, line if steep == 1 else line * number[steep])
 
     return reduced_losses(lib, losses, reduction, self, target)
 

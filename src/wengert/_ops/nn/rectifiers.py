@@ -12,7 +12,6 @@ import numpy as np
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
-from ..._arrays.library import putmask
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -220,11 +219,7 @@ def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
     if weight.size == 1 and weight.ndim <= self.ndim:
         weight = weight.reshape(())  # NumPy need not broadcast it
-    above, lower = self > lib.ZEROS[self.dtype], self * weight
-    if type(above) is not np.ndarray or self.size >= MANY or self.shape != lower.shape or self.dtype is not lower.dtype:
-        return lib.where(above, self, lower)
-    putmask(lower, above, self)
-    return lower
+    return lib.chosen(self > lib.ZEROS[self.dtype], self, self * weight)
 
 
 @public("torch.prelu Tensor.prelu nn.functional.prelu")
@@ -450,11 +445,7 @@ def _inside(self: Any, lambd: float) -> Any:
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
     inside, zero = lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype]
-    if type(inside) is not np.ndarray or self.size >= MANY:
-        return lib.where(inside, zero, self)
-    r = self.copy()
-    putmask(r, inside, zero)
-    return r
+    return lib.chosen(inside, zero, self.copy()) if self.size < MANY else lib.where(inside, zero, self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
