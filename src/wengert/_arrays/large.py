@@ -17,14 +17,14 @@ from .compiled import LEAST, kernels, with_kernel
 from .cuts import cut_parts
 from .fused import MANY, Placeholder, fused_body_of
 from .kernels import where_recorded
-from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
+from .library import NUMBERS, in_lib, lib, putmask, undispatched, vector_of_ones
 from .threads import LARGE, elementwise, over_blocks, parallel_map, parallel_slices, reduce_all, rows, single_threaded
 
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 # ---- choosing
-_where, _putmask = undispatched(np.where), undispatched(np.putmask)
+_where = undispatched(np.where)
 
 
 @in_lib
@@ -55,7 +55,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     """``where(condition, x, y)``. It may overwrite y, a new array: of few elements that takes half the time."""
     if type(condition) is np.ndarray and condition.size < MANY and x.dtype is y.dtype and condition.shape == y.shape:
         if not x.ndim or x.shape == y.shape:
-            _putmask(y, condition, x)
+            putmask(y, condition, x)
             return y
     return where(condition, x, y)
 

@@ -66,7 +66,8 @@ def silent_functions(one: Any) -> Any:
     return types.SimpleNamespace(**scope)
 
 
-concatenate, copyto, may_share_memory = map(undispatched, (np.concatenate, np.copyto, np.may_share_memory))
+concatenate, copyto, putmask = map(undispatched, (np.concatenate, np.copyto, np.putmask))
+may_share_memory = undispatched(np.may_share_memory)
 
 
 def in_lib(fn: Any, name: str | None = None) -> Any:

@@ -51,6 +51,45 @@ def reduced_losses(lib: Any, body: Any, reduction: int, *arrays: Any) -> Any:
     return total / size if reduction == MEAN else total
 
 
+# ---- few elements: Python's floats take less time than NumPy's functions
+IN_PYTHON = 32  # elements of rows up to which they do
+
+
+def total_at_targets(x: Any, t: Any) -> float:
+    """The sum of the elements that the targets name."""
+    total = 0.0
+    for row, k in zip(x.tolist(), t.tolist(), strict=True):
+        total += row[k]
+    return total
+
+
+def total_cross_entropy(x: Any, t: Any) -> float | None:
+    """The sum of the cross entropies of a few rows; ``None`` where exponentials would be extreme."""
+    total = 0.0
+    try:
+        for row, k in zip(x.tolist(), t.tolist(), strict=True):
+            exponentials = sum(map(math.exp, row))
+            if exponentials < 1e-290:
+                return None
+            total += math.log(exponentials) - row[k]
+    except OverflowError:
+        return None
+    return total if total - total == 0 else None
+
+
+def total_margins(x: Any, t: Any, p: int, margin: float) -> float:
+    """The sum of ``max(0, margin - x[target] + x[j]) ** p`` over the other classes of a few rows."""
+    total = 0.0
+    for row, k in zip(x.tolist(), t.tolist(), strict=True):
+        edge = margin - row[k]
+        del row[k]
+        for value in row:
+            value += edge
+            if not value <= 0:
+                total += value if p == 1 else value * value
+    return total
+
+
 # ---- cross entropy
 _SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
 _SAFE_SQUARES = 480.0**2  # a sum of squares up to which exponentials in float64 have all digits
