@@ -353,6 +353,10 @@ def soft_margin_loss(
     tensor(0.4100)
     """
     code = reduction_code(reduction, size_average, reduce)
+    if type(input) is type(target) is Tensor:
+        a, t = input._payload, target._payload
+        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
+            return soft_margin(input, target, code)
     if tuple(input.shape) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
     dtype = common_dtype((input, target))
