@@ -47,7 +47,7 @@ def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, li
     rows -= mean[:, None]
     var = np.vecdot(rows, rows)
     var /= number
-    scale = var + eps
+    scale = var + _NUMBERS[eps]
     np.sqrt(scale, scale)
     np.reciprocal(scale, scale)
     rows *= scale[:, None]
@@ -81,7 +81,7 @@ def cotangents(g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: A
 
 def by_statistics(x: Any, mean: Any, var: Any, weight: Any, bias: Any, view: Any, eps: float) -> Any:
     """Each channel shifted and scaled by given statistics, then by weight and bias: vectors."""
-    factor = var + eps
+    factor = var + NUMBERS[var.dtype][eps]
     np.sqrt(factor, factor)
     np.reciprocal(factor, factor)
     if weight is not None:
@@ -90,4 +90,5 @@ def by_statistics(x: Any, mean: Any, var: Any, weight: Any, bias: Any, view: Any
     shift = -shift if bias is None else bias - shift
     r = x.reshape(view) * factor[:, None]
     r = np.add(r, shift[:, None], r)
-    return r.reshape(x.shape).astype(x.dtype, copy=False)
+    r = r.reshape(x.shape)
+    return r if r.dtype is x.dtype else r.astype(x.dtype)

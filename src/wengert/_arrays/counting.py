@@ -16,8 +16,9 @@ def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0)
     """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
     left, right = x.dtype.type(low), x.dtype.type(high)
     if left == right and x.size:
-        left, right = np.minimum.reduce(x, None), np.maximum.reduce(x, None)
-    if not (np.isfinite(left) and np.isfinite(right)):
+        flat = x.ravel()
+        left, right = flat[x.argmin()], flat[x.argmax()]  # NumPy finds positions faster than values, that of nan first
+    if not (math.isfinite(left) and math.isfinite(right)):
         raise RuntimeError(f"torch.{name}: range of [{left:g}, {right:g}] is not finite")
     margin = x.dtype.type(margin)
     return (left - margin, right + margin) if left == right else (left, right)

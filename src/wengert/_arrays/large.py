@@ -17,7 +17,7 @@ from .compiled import LEAST, kernels, with_kernel
 from .cuts import cut_parts
 from .fused import MANY, Placeholder, fused_body_of
 from .kernels import where_recorded
-from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
+from .library import NUMBERS, in_lib, lib, putmask, undispatched, vector_of_ones
 from .threads import LARGE, elementwise, over_blocks, parallel_map, parallel_slices, reduce_all, rows, single_threaded
 
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -48,6 +48,21 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if not x.ndim and not x:
         return large(lambda condition, y: _joined(condition, dtype, None, y), condition, y)
     return large(lambda condition, x, y: _joined(condition, dtype, x, y), condition, x, y)
+
+
+@in_lib
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """``where(condition, x, y)``. It may overwrite y, a new array: of few elements that takes half the time."""
+    if type(condition) is np.ndarray and condition.size < MANY and x.dtype is y.dtype and condition.shape == y.shape:
+        if not x.ndim or x.shape == y.shape:
+            putmask(y, condition, x)
+            return y
+    return where(condition, x, y)
+
+
+@plain
+def plain_chosen(lib: Any, condition: Any, x: Any, y: Any) -> Any:
+    return lib.where(condition, x, y)
 
 
 def _where_few(condition: Any, x: Any, y: Any) -> Any:

@@ -352,8 +352,14 @@ def columns(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Results with the rank of the first operand are batches of column-major matrices, others row-major."""
 
     def run(*args: Any) -> Any:
-        rank = args[0].ndim
-        return _each(lambda r: in_columns(r) if r.ndim == rank else in_rows(r), fn(*args))
+        rank, results = args[0].ndim, fn(*args)
+        if type(results) is np.ndarray:
+            return in_columns(results) if results.ndim == rank else in_rows(results)
+        if type(results) is not tuple:
+            return results
+        return tuple([
+            r if type(r) is not np.ndarray else in_columns(r) if r.ndim == rank else in_rows(r) for r in results
+        ])  # fmt: skip
 
     return run
 

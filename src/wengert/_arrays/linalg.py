@@ -16,6 +16,7 @@ from .._base.registry import plain
 from .library import ARITHMETIC, in_lib, silent_functions
 from .scipy_functions import from_scipy
 
+_EPSILON = {d: float(np.finfo(d).eps) for d in (FLOAT32, FLOAT64)}
 _FLAGLESS = sys.platform in ("emscripten", "wasi")  # WebAssembly
 
 
@@ -70,7 +71,8 @@ def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
 
 
 def _narrow(x: Any) -> Any:
-    return x.astype(FLOAT32) if type(x) is np.ndarray else np.float32(x)  # a number's own ``astype`` takes longer
+    """A loop's result in float32, a matrix in the order of LAPACK's."""
+    return x.astype(FLOAT32, "F") if type(x) is np.ndarray else np.float32(x)  # a number's ``astype`` takes longer
 
 
 def _inv(a: Any) -> Any:
@@ -114,7 +116,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
     q = _LOOPS.qr_reduced(h, _LOOPS.qr_r_raw(h))
     r = h[: min(h.shape)]
     r[_below(r.shape)] = 0
-    return q.astype(a.dtype), r.astype(a.dtype)
+    return q.astype(a.dtype, "F"), r.astype(a.dtype, "F")
 
 
 @functools.lru_cache(64)
@@ -245,6 +247,9 @@ def lu_without_pivots(a: Any) -> Any:
 
 def threshold(lib: Any, s: Any, atol: Any, rtol: Any, a: Any) -> Any:
     """The bound below which a singular value counts as zero: ``max(atol, rtol * largest)``."""
+    if rtol is None and type(atol) is float and type(s) is np.ndarray and s.ndim == 1 and s.size:
+        rtol = max(a.shape) * _EPSILON[s.dtype] if not atol > 0 else 0.0
+        return s.dtype.type(max(s.item(s.argmax()) * rtol, atol))
     largest = s.max(-1) if s.shape[-1] else s.sum(-1)
     if rtol is None:
         rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0

@@ -11,9 +11,10 @@ from .._base.dtypes import FLOAT64
 from .._base.registry import plain
 from . import intp
 from .compiled import FEWEST, with_kernel
-from .large import sum_of, sum_over
+from .large import sum_of
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts
+from .sums import sum_of_all
 from .threads import LARGE, among_rows, rows
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -25,7 +26,7 @@ def reduced(r: Any, reduction: int) -> Any:
     """An array of losses, their mean or their sum; half precision is added up in float32."""
     if reduction == NONE:
         return r
-    total = sum_over(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
+    total = sum_of_all(r) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
     if reduction == MEAN:
         total = total / r.size if r.size else total * np.nan
     return total if r.itemsize > 2 else total.astype(r.dtype)
@@ -48,6 +49,45 @@ def reduced_losses(lib: Any, body: Any, reduction: int, *arrays: Any) -> Any:
         return lib.reduced(body(*arrays), reduction)
     total = sum_of(body, *arrays)
     return total / size if reduction == MEAN else total
+
+
+# ---- few elements: Python's floats take less time than NumPy's functions
+IN_PYTHON = 32  # elements of rows up to which they do
+
+
+def total_at_targets(x: Any, t: Any) -> float:
+    """The sum of the elements that the targets name."""
+    total = 0.0
+    for row, k in zip(x.tolist(), t.tolist(), strict=True):
+        total += row[k]
+    return total
+
+
+def total_cross_entropy(x: Any, t: Any) -> float | None:
+    """The sum of the cross entropies of a few rows; ``None`` where exponentials would be extreme."""
+    total = 0.0
+    try:
+        for row, k in zip(x.tolist(), t.tolist(), strict=True):
+            exponentials = sum(map(math.exp, row))
+            if exponentials < 1e-290:
+                return None
+            total += math.log(exponentials) - row[k]
+    except OverflowError:
+        return None
+    return total if total - total == 0 else None
+
+
+def total_margins(x: Any, t: Any, p: int, margin: float) -> float:
+    """The sum of ``max(0, margin - x[target] + x[j]) ** p`` over the other classes of a few rows."""
+    total = 0.0
+    for row, k in zip(x.tolist(), t.tolist(), strict=True):
+        edge = margin - row[k]
+        del row[k]
+        for value in row:
+            value += edge
+            if not value <= 0:
+                total += value if p == 1 else value * value
+    return total
 
 
 # ---- cross entropy
@@ -155,6 +195,11 @@ _FEW = 4096
 def in_unit_interval(a: Any) -> bool:
     """Whether all elements are in [0, 1]; nan is not, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
+        return True
+    if type(a) is np.ndarray and a.size <= 8:
+        for value in a.ravel().tolist():  # noqa: SIM110  a generator takes three times as long
+            if not 0 <= value <= 1:
+                return False
         return True
     if type(a) is np.ndarray and a.size <= _FEW:  # NumPy finds positions faster than values, that of nan first
         return bool(a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1)

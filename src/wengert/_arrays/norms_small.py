@@ -49,7 +49,7 @@ def standardized(x: Any, eps: float) -> tuple[Any, Any]:
     deviation += squared_eps
     np.sqrt(deviation, deviation)
     z /= deviation
-    return z.astype(x.dtype, copy=False), deviation
+    return z if x.dtype is FLOAT64 else z.astype(x.dtype), deviation
 
 
 def cotangent(h: Any, z: Any, deviation: Any) -> Any:

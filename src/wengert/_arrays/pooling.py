@@ -16,6 +16,7 @@ import numpy as np
 
 from . import intp
 from .compiled import FEWEST, with_kernel
+from .library import vector_of_ones
 from .threads import parallel_map
 
 Ints = tuple[int, ...]
@@ -330,14 +331,15 @@ def means_of(
 
 
 @functools.lru_cache(128)
-def means_of_few(count: int, *sizes: Any) -> tuple[Any, Any]:
-    """For ``count`` elements and the arguments of ``means_of`` the position of each element of each window, and the
-    divisor. The positions are ``None`` if windows reach over the edge."""
-    size, kernel, stride, padding, out, *_ = sizes
-    plan = means_of(*sizes)
+def means_of_few(shape: Ints, kernel: Ints, stride: Ints, padding: Ints, out: Ints, *more: Any) -> tuple[Any, ...]:
+    """For a shape and the arguments of ``means_of`` the position of each element of each window, ones to add them up
+    by, the divisor and the result's shape. The positions are ``None`` if windows reach over the edge."""
+    lead = len(shape) - len(kernel)
+    plan = means_of(shape[lead:], kernel, stride, padding, out, *more)
     if plan.reach is not None:
-        return None, plan.divisor
-    return _few_of(count, size, kernel, stride, padding, (1,) * len(kernel), out)[0], plan.divisor
+        return None, None, None, None
+    place = _few_of(math.prod(shape), shape[lead:], kernel, stride, padding, (1,) * len(kernel), out)[0]
+    return place, vector_of_ones(place.shape[1], more[-1]), plan.divisor, shape[:lead] + out
 
 
 @with_kernel("compiled_windows.part_means", least=FEWEST)

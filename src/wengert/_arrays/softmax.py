@@ -36,17 +36,6 @@ def _is_small(x: Any, dim: int) -> bool:
     return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS
 
 
-def _few_sums(x: Any, dim: int) -> Any:
-    """The sums along a dim of few elements, at each of them if the dim is the last, or the first of a matrix."""
-    n = x.shape[dim]
-    if n <= _SMALL_ROW and x.size * n <= _SMALL:
-        if dim == x.ndim - 1:
-            return x.dot(table_of_ones(n, n, x.dtype))
-        if x.ndim == 2:
-            return table_of_ones(n, n, x.dtype).dot(x)
-    return sum_over(x, dim, True)
-
-
 def _has_rows(dim: int, *arrays: Any) -> bool:
     """Whether there are many rows, contiguous in memory, that ``softmax_large`` takes."""
     first = arrays[0]
@@ -101,12 +90,17 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    if x.size and (x.size < _MANY or _is_small(x, dim)) and x.dtype in BLAS_FLOATS:
+    n, last, dtype = x.shape[dim], x.ndim - 1, x.dtype
+    short = n <= _SMALL_ROW and x.size * n <= _SMALL
+    if x.size and (x.size < _MANY or (short and dim == last)) and dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= _few_sums(r, dim)
+        if short and dim == last:
+            r /= r.dot(table_of_ones(n, n, dtype))
+        else:
+            r /= table_of_ones(n, n, dtype).dot(r) if short and last == 1 else sum_over(r, dim, True)
         return r
-    if x.dtype.itemsize == 2:
+    if dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
         return softmax_large.filled(softmax_large.softmax, x)
@@ -135,7 +129,7 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
             s, ones = _exp(w), table_of_ones(n, n, FLOAT64)
-            s = s.dot(ones) if dim == x.ndim - 1 else ones.dot(s)  # as ``_few_sums`` does
+            s = s.dot(ones) if dim == x.ndim - 1 else ones.dot(s)
             w -= _log(s, s)
             return w.astype(FLOAT32)
     elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:

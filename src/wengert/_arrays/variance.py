@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import BLAS_FLOATS, FLOAT64
+from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from .library import NUMBERS, vector_of_ones
 from .norms_small import row_tables
 from .sums import average, count_of
 
+_INF = math.inf
+_IN_PYTHON = 16  # elements up to which Python's floats take less time than NumPy's functions
 FEW = 4096  # float32 elements up to which they are widened, as PyTorch always does: their squares may overflow
 
 
@@ -41,23 +45,21 @@ _SMALL_ROW = 64
 
 
 def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
-    """``_variance_and_mean_of`` without the mean; a few rows use products with tables (see ``norms_small``)."""
+    """``_variance_and_mean_of`` without the mean; few rows or columns use products with tables."""
     if type(x) is not np.ndarray:
         return _variance_and_mean_of(lib, x, dim, correction, keepdim)[0]
     if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in BLAS_FLOATS:
         v = _variance_and_mean_of_few(x, correction)[0]
         return v.reshape((1,) * x.ndim) if keepdim else v
-    if x.ndim == 2 and dim == (0,) and correction < len(x) and 0 < x.size <= FEW and x.dtype in BLAS_FLOATS:
-        v = _variance_of_columns(x, correction)
-        return v[None] if keepdim else v
-    n = x.shape[-1] if x.ndim else 0
-    if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in BLAS_FLOATS:
-        d = x.astype(np.float64, copy=False).dot(row_tables(n, FLOAT64)[1])
-        d *= d
-        v = d.dot(vector_of_ones(n, FLOAT64))
-        v /= NUMBERS[FLOAT64][float(n * n * (n - correction))]
-        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not show, or squares that are too large
-            return v[..., None] if keepdim else v
+    if len(dim) == 1 and 0 < x.size <= FEW and x.dtype in BLAS_FLOATS and correction < (n := x.shape[dim[0]]):
+        along, columns = dim[0] == x.ndim - 1, x.ndim == 2 and dim[0] == 0
+        if n <= _SMALL_ROW if along else columns and n * x.size <= FEW:
+            v = _variance_by_tables(x, n, correction, along)
+            if v.item(v.argmax()) < _INF:  # else inf - inf, which a table does not show, or too large squares
+                return v if not keepdim else v[..., None] if along else v[None]
+        if columns:
+            v = _variance_of_columns(x, correction)
+            return v[None] if keepdim else v
     return _variance_and_mean_of(lib, x, dim, correction, keepdim)[0]
 
 
@@ -78,10 +80,35 @@ def variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float,
 def _variance_and_mean_of_few(x: Any, correction: float) -> tuple[Any, Any]:
     """The variance and the mean of all elements."""
     n = x.size
+    if n <= _IN_PYTHON:
+        values, total = x.ravel().tolist(), 0.0
+        center = sum(values) / n
+        for value in values:
+            value -= center
+            total += value * value
+        return np.float64(total / (n - correction)), np.float64(center)
     d = x.astype(FLOAT64).ravel()
     mean = vector_of_ones(n, FLOAT64).dot(d) / n
     d -= mean
     return d.dot(d) / (n - correction), mean
+
+
+@functools.lru_cache(128)
+def _shares(n: int, correction: float) -> Any:
+    """The weights of n squared deviations, each n times too large, in their variance."""
+    return np.full(n, 1 / (n * n * (n - correction)))
+
+
+def _variance_by_tables(x: Any, n: int, correction: float, along: bool) -> Any:
+    """The variance of each row or, not ``along``, of each column of a matrix, by products (see ``norms_small``)."""
+    w, centring = x.astype(FLOAT64), row_tables(n, FLOAT64)[1]
+    d = w.dot(centring) if along else centring.dot(w)
+    d *= d
+    weights = _shares(n, correction) if x.dtype is FLOAT32 else vector_of_ones(n, FLOAT64)
+    v = d.dot(weights) if along else weights.dot(d)
+    if x.dtype is FLOAT64:  # a quotient has more digits than a product with the inverse
+        v /= NUMBERS[FLOAT64][float(n * n * (n - correction))]
+    return v
 
 
 def _variance_of_columns(x: Any, correction: float) -> Any:

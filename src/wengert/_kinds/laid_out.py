@@ -52,4 +52,7 @@ def ordered(t: Tensor, *operands: Tensor) -> Tensor:
 
 def with_channels_of(input: Tensor, t: Tensor) -> Tensor:
     """A tensor that was just made, channels-last if ``input`` is."""
-    return lay(t, in_channels_last) if is_channels_last(input._payload) else t
+    a = input._payload
+    if type(a) is np.ndarray and a.flags.c_contiguous and 1 not in a.shape:  # the usual case
+        return t
+    return lay(t, in_channels_last) if is_channels_last(a) else t

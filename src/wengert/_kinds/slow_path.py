@@ -14,7 +14,7 @@ import numpy as np
 from .._arrays.layouts import as_iterated
 from .._arrays.library import INEXACT
 from .._base.constants import type_name
-from .._base.dtypes import BY_NUMPY, INT64, PYTHON_NUMBERS
+from .._base.dtypes import BY_NUMPY, FLOAT32, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
@@ -481,6 +481,8 @@ def require(t: Any, groups: str, kernel: str) -> None:
     ``groups``: some of "f" float32 and float64, "h" half precision, "c" complex, "i" signed, "l" int64 alone, "u"
     unsigned, "b" bool.
     """
+    if t._payload.dtype is FLOAT32 and "f" in groups:
+        return
     dtype = logical_dtype(t)
     group = "h" if dtype.itemsize == 2 and dtype.kind in "fV" else dtype.kind
     if group not in groups and not (dtype == INT64 and "l" in groups):

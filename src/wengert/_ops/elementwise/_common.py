@@ -206,5 +206,7 @@ def activation(names: str, inplace: str = "") -> Any:
 
 def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """Raise PyTorch's error unless ``input`` is a tensor of a real floating dtype."""
+    if type(input) is Tensor and input._payload.dtype is FLOAT32:
+        return
     if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")

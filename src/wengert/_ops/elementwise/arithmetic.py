@@ -75,13 +75,13 @@ def add(input, other):
 def _refuse_bool_difference(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if type(y) is int and dtype is not BOOL and x._payload.dtype is dtype:
         return
-    both = all(isinstance(t, bool) or (isinstance(t, Tensor) and logical_dtype(t) is BOOL) for t in (x, y))
-    if both:
+    bools = [isinstance(t, bool) or (isinstance(t, Tensor) and logical_dtype(t) is BOOL) for t in (x, y)]
+    if bools == [True, True]:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    if any(isinstance(t, bool) or (isinstance(t, Tensor) and logical_dtype(t) is BOOL) for t in (x, y)):
+    if True in bools:
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."

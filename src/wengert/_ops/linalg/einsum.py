@@ -11,6 +11,7 @@ import functools
 import math
 from typing import Any
 
+from ..._base.dtypes import FLOAT32
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import bilinear
@@ -95,6 +96,8 @@ def contract(lib, self, other, a, b, out):
 
     A label of ``a`` or ``b`` is in ``out``, or it is in both and summed over.
     """
+    if a == b and len(a) == 1 and not out:
+        return lib.product(self, other)
     n_batch, n_a, n_summed, perm_a, perm_b, perm_out = _plan(a, b, out)
     if not n_summed:
         (pa, pb), (ma, mb) = _broadcast_plan(a, b, out)
@@ -435,8 +438,11 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
             isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
         )
         return write_out(out, inner, (input, other), None, None if product else TENSORDOT)
-    expect_tensors("inner", input=input, other=other)
+    if not type(input) is type(other) is Tensor:
+        expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
+    if a.ndim == b.ndim == 1 and a.dtype is b.dtype is FLOAT32 and len(a) == len(b):
+        return TENSORS.contract(input, other, (0,), (0,), ())
     if not a.ndim or not b.ndim:
         return input * other
     if a.shape[-1] != b.shape[-1]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
-from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
+from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain, public, publish
 from ..._kinds.general import general
@@ -463,9 +463,11 @@ def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
-    expect_tensors("bmm", input=input, mat2=mat2)
+    if not type(input) is type(mat2) is Tensor:
+        expect_tensors("bmm", input=input, mat2=mat2)
     check_batches(input, mat2)
-    refuse_bool(input, batch_kernel("bmm", input._payload, mat2._payload), mat2)
+    if input._payload.dtype is not FLOAT32:
+        refuse_bool(input, batch_kernel("bmm", input._payload, mat2._payload), mat2)
     return bmm(input, mat2)
 
 
@@ -489,9 +491,13 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     >>> torch.mv(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
     tensor([3., 7.])
     """
-    expect_tensors("mv", input=input, vec=vec)
-    check_mat_vec(input._payload, vec._payload)
-    refuse_bool(input, "addmv_impl_cpu", vec)
+    if not type(input) is type(vec) is Tensor:
+        expect_tensors("mv", input=input, vec=vec)
+    a, b = input._payload, vec._payload
+    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != len(b):
+        check_mat_vec(a, b)
+    if a.dtype is not FLOAT32:
+        refuse_bool(input, "addmv_impl_cpu", vec)
     return mat_vec(input, vec)
 
 

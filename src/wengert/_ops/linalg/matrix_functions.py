@@ -154,7 +154,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         raise RuntimeError("This function doesn't handle types other than float and double")
     if on_meta(A):
         return placed_beside(A, np.zeros(A._payload.shape[:-2], np.int64))
-    a = opened(A.detach()._payload)[0]
+    a = opened(A._payload if A._node is None else A.detach()._payload)[0]
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
         s = np.abs(lib.linalg.eigvalsh(a))
@@ -163,7 +163,8 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     if tol is not None:
         atol, rtol = tol, 0.0
     floor = threshold(lib, s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    return beside(A, np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    rank = np.count_nonzero(s > floor) if s.ndim == 1 else (s > floor[..., None]).sum(-1)
+    return beside(A, np.asarray(rank, np.int64))
 
 
 @public("linalg.matrix_norm")

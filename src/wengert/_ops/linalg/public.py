@@ -10,6 +10,7 @@ import numpy as np
 from ..._arrays.layouts import in_columns, in_rows
 from ..._arrays.library import lib
 from ..._arrays.linalg import lu_of, minor_of
+from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.laid_out import laid_out, lay
@@ -71,6 +72,8 @@ def floating(name: str, A: Any) -> None:
 
 def floats(name: str, A: Any, kernel: str | None = None) -> None:
     """Raise PyTorch's error unless A is floating or complex and not half precision."""
+    if A._payload.dtype in BLAS_DTYPES:
+        return
     floating(name, A)
     no_half(name, A, kernel)
 
@@ -88,8 +91,8 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
 
 def _halved(op: Any, A: Tensor, *args: Any) -> Any:
     """The results of an operator of matrices, of which those that it has no kernel for have no elements."""
-    dtype = logical_dtype(A)
-    if dtype.kind in "fc" and dtype.itemsize > 2:
+    dtype = A._payload.dtype
+    if dtype in BLAS_DTYPES or ((dtype := logical_dtype(A)).kind in "fc" and dtype.itemsize > 2):
         return op(A, *args)
     results = op(cast(A, np.dtype("f4")), *args)
     if isinstance(results, Tensor):
@@ -99,6 +102,8 @@ def _halved(op: Any, A: Tensor, *args: Any) -> Any:
 
 def _kernel_floats(kernel: str, A: Any) -> None:
     """Raise the kernel's own error for dtypes that it lacks."""
+    if A._payload.dtype in BLAS_DTYPES:
+        return
     dtype = logical_dtype(A)
     half = dtype.itemsize == 2 and dtype.kind in "fV" and (A._payload.size or kernel not in _WITHOUT_ELEMENTS)
     if dtype.kind not in "fcV" or half:
@@ -121,7 +126,7 @@ def _infos(A: Any, of: Any) -> Any:
 
 def beside(A: Any, a: Any) -> Any:
     """A tensor of an array that was made of all of A's memory, the dims of its vmaps in front."""
-    return placed_beside(A, closed(a, opened(A.detach()._payload)[1]))
+    return placed_beside(A, a if type(A._payload) is np.ndarray else closed(a, opened(A.detach()._payload)[1]))
 
 
 def _zero_pivot(a: Any) -> int:
@@ -444,6 +449,15 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 
 # ---- eigen- and singular values
+def _check_eigh(A: Any, UPLO: str) -> str:
+    """The triangle that is used, in capitals."""
+    square_size("linalg.eigh", A)
+    _kernel_floats("linalg_eigh_cpu", A)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return UPLO.upper()
+
+
 @public("linalg.eigh")
 @with_out(EXACT)
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
@@ -455,11 +469,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([1., 2.])
     """
-    square_size("linalg.eigh", A)
-    _kernel_floats("linalg_eigh_cpu", A)
-    if UPLO.upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return Eigh(_halved(TENSORS.eigen_hermitian, A, UPLO.upper()))
+    return Eigh._make(_halved(TENSORS.eigen_hermitian, A, _check_eigh(A, UPLO)))
 
 
 @public("linalg.eigvalsh")
@@ -470,7 +480,10 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
     tensor([1., 2.])
     """
-    return eigh(A, UPLO)[0]
+    triangle = _check_eigh(A, UPLO)
+    if A._node is None and type(A._payload) is np.ndarray and A._payload.dtype in BLAS_DTYPES:
+        return wrap(lib.linalg.eigvalsh(A._payload, triangle))
+    return _halved(TENSORS.eigen_hermitian, A, triangle)[0]  # type: ignore[no-any-return]
 
 
 def _check_eig(A: Any) -> None:
@@ -523,7 +536,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     tensor([4., 3.])
     """
     _check_svd(A)
-    return Svd(TENSORS.singular(A, bool(full_matrices)))
+    return Svd._make(TENSORS.singular(A, bool(full_matrices)))
 
 
 @public("linalg.svdvals")
@@ -573,7 +586,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
-    return Qr(TENSORS.orthogonal(A, mode))
+    return Qr._make(TENSORS.orthogonal(A, mode))
 
 
 @public("torch.qr Tensor.qr")

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
+from ..._arrays.library import COLONS
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -70,7 +71,12 @@ def _elu(lib, self, alpha, scale, input_scale):
     number = lib.NUMBERS[self.dtype]
     below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
     factor = alpha * scale
-    return (above * number[scale] if scale != 1 else above) + (below * number[factor] if factor != 1 else below)
+    if factor != 1:
+        below *= number[factor]
+    if scale != 1:
+        above *= number[scale]
+    below += above
+    return below
 
 
 @activation("nn.functional.elu", "nn.functional.elu_")
@@ -146,9 +152,10 @@ def sigmoid(lib, input):
     one = lib.ONES[input.dtype]
     if input.size >= MANY and recordable(input):
         return lib.divide(one, lib.one_and_exp_of_negative(input))
-    r = lib.exp(-input)
+    r = -input
     if type(r) is not ndarray:  # 0-dimensional
-        return lib.divide(one, r + one)
+        return lib.divide(one, lib.exp(r) + one)
+    r = lib.exp(r, r)
     r = lib.add(r, one, r)
     return lib.divide(one, r, r)
 
@@ -380,13 +387,21 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""
-    lead, half = (slice(None),) * dim, self.shape[dim] // 2
-    r = lib.exp(-self[(*lead, slice(half, None))])
+    half = self.shape[dim] // 2
+    lead = COLONS[dim]
+    r = -self[(*lead, slice(half, None))]
+    r = lib.exp(r, r)
     r += lib.ONES[r.dtype]
     return lib.divide(self[(*lead, slice(0, half))], r, r)
 
 
 @public("nn.functional.glu")
+@partial(
+    in_usual_call,
+    name="_glu",
+    values="a.ndim - 1",
+    unless='dim != -1 or a.dtype.kind != "f" or not a.ndim or a.shape[-1] % 2',
+)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second.
 

@@ -13,9 +13,18 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.along import all_below
 from ..._arrays.layouts import always_rows
-from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
+from ..._arrays.losses import (
+    IN_PYTHON,
+    MEAN,
+    NONE,
+    SUM,
+    places_of_targets,
+    total_at_targets,
+    total_margins,
+    weights_of_targets,
+)
 from ..._arrays.softmax_large import row_starts
-from ..._base.dtypes import INT64
+from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.errors import noted
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general, named_by
@@ -134,6 +143,9 @@ def nll(lib, self, target, weight, reduction, ignore_index):
             self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
         )
     if weight is None and ignore_index is None and self.ndim == 2:
+        if self.size <= IN_PYTHON and reduction != NONE and self.dtype in BLAS_FLOATS:
+            total = self.dtype.type(-total_at_targets(self, target))
+            return total if reduction == SUM else total / len(self)  # rounded before, as in PyTorch
         r = intp.take(self, target + row_starts(*self.shape))
         if reduction == NONE:
             return -r
@@ -374,6 +386,9 @@ def _multi_margin_samples(rng: Any) -> Any:
 def multi_margin(lib, self, target, weight, reduction, p, margin):
     """``max(0, margin - x[target] + x[j]) ** p``, the mean over the classes, that of the target counting as 0."""
     rows, n = self.shape
+    if type(self) is np.ndarray and 0 < self.size <= IN_PYTHON and weight is None and reduction != NONE:
+        total = total_margins(self, target, p, margin)
+        return self.dtype.type(total / (n if reduction == SUM else self.size))
     places = target + row_starts(rows, n)
     z = self - intp.take(self, places)[:, None]
     z += margin
@@ -418,9 +433,12 @@ def multi_margin_loss(
     code = reduction_code(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    a, t = input._payload, target._payload
+    if weight is None and type(a) is type(t) is np.ndarray and a.ndim == 2 and t.ndim == 1 and t.dtype == np.int64:
+        if len(t) == len(a) > 0 and a.dtype in BLAS_FLOATS and a.shape[1] and all_below(t, a.shape[1]):
+            return multi_margin(input, target, None, code, p, margin)
     if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    a, t = input._payload, target._payload
     _check_rows(a)
     n = a.shape[-1] if a.ndim else 1
     if weight is not None and weight._payload.shape != (n,):

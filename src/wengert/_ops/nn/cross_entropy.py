@@ -19,7 +19,16 @@ import numpy as np
 
 from ..._arrays.along import all_below
 from ..._arrays.library import ARITHMETIC, silently
-from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
+from ..._arrays.losses import (
+    IN_PYTHON,
+    MEAN,
+    NONE,
+    SUM,
+    cross_entropies,
+    cross_entropy_slopes,
+    total_cross_entropy,
+    total_loss,
+)
 from ..._base import errors as lines
 from ..._base.dtypes import BLAS_FLOATS, FLOATING, INT64
 from ..._base.modes import slow_if_recording
@@ -30,7 +39,7 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
-from ..._tape.tensor import Tensor, make
+from ..._tape.tensor import Tensor, make, wrap
 from ..._tape.unfused import node_of, shown_as
 from ..._tape.view_chain import with_node_name
 from ..linalg.matmul import dtype_name
@@ -106,6 +115,10 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     """The cross entropy of logits ``(N, C)`` and N classes, without weights or other options."""
     fx = input._node
     recorded = fx is not None
+    if not recorded and a.size <= IN_PYTHON and reduction != NONE:
+        total = total_cross_entropy(a, t)
+        if total is not None:
+            return wrap(a.dtype.type(total / len(a) if reduction == MEAN else total))
     try:
         losses, e, sums = cross_entropies(a, t, recorded)
     except ARITHMETIC:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import always_rows
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
@@ -131,6 +131,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
     tensor([[5., 1.]])
     """
+    a, b = x1._payload, x2._payload
+    if p == 2 and a.dtype is b.dtype and a.dtype in BLAS_FLOATS and a.ndim == b.ndim == 2 and a.shape[1] == b.shape[1]:
+        return euclidean_distances(x1, x2)
     for name, t in (("X1", x1), ("X2", x2)):
         if logical_dtype(t).kind not in "fV":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtype_name(t)}")
@@ -154,7 +157,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     x1, x2 = same_batch(x1, x2)
     if p == 2:
         return euclidean_distances(x1, x2)
-    a, b = tuple(x1._payload.shape), tuple(x2._payload.shape)
+    a, b = x1._payload.shape, x2._payload.shape
     d = TENSORS.reshape(x1, (*a[:-1], 1, a[-1])) - TENSORS.reshape(x2, (*b[:-2], 1, *b[-2:]))
     return _norms(d, p, "CdistBackward0")
 

@@ -86,7 +86,8 @@ def binary_cross_entropy(
     tensor(0.6931)
     """
     code = reduction_code(reduction, size_average, reduce)
-    if tuple(target.shape) != tuple(input.shape):
+    usual = type(input) is type(target) is Tensor and input._payload.shape == target._payload.shape
+    if not usual and tuple(target.shape) != tuple(input.shape):
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
             "Please ensure they have the same size."
@@ -94,7 +95,8 @@ def binary_cross_entropy(
     for t in (target, weight):
         if t is not None and logical_dtype(t) is not logical_dtype(input):
             raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
-    refuse_weight_grad("binary_cross_entropy", weight=weight)
+    if weight is not None:
+        refuse_weight_grad("binary_cross_entropy", weight=weight)
     require(input, "fh", "binary_cross_entropy")
     for name, t in (("input", input), ("target", target)):
         if type(t._payload) is np.ndarray:

@@ -240,7 +240,7 @@ def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: 
         number = lib.NUMBERS[d.dtype]
         line = d - number[0.5 * bend]
         parabola = d * d * number[0.5 * steep / bend]
-        return lib.where(d < number[bend], parabola, line if steep == 1 else line * number[steep])
+        return lib.chosen(d < number[bend], parabola, line if steep == 1 else line * number[steep])
 
     return reduced_losses(lib, losses, reduction, self, target)
 
@@ -353,6 +353,10 @@ def soft_margin_loss(
     tensor(0.4100)
     """
     code = reduction_code(reduction, size_average, reduce)
+    if type(input) is type(target) is Tensor:
+        a, t = input._payload, target._payload
+        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
+            return soft_margin(input, target, code)
     if tuple(input.shape) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
     dtype = common_dtype((input, target))

@@ -207,6 +207,12 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
 # ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     require(t, "fh", kernel)
+    own = t._payload.dtype
+    for o in others:
+        if o is not None and o._payload.dtype is not own:
+            break
+    else:
+        return
     others_dtypes = {logical_dtype(o) for o in others if o is not None}
     if others_dtypes <= {logical_dtype(t)}:
         return

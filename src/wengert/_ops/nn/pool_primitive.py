@@ -15,7 +15,6 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.conv.columns import plain_folded, plain_unfolded
 from ..._arrays.layouts import as_channels_of, as_indices, channels_last, channels_last_2d
-from ..._arrays.library import vector_of_ones
 from ..._arrays.pooling import (
     MANY,
     adaptive_edges,
@@ -259,15 +258,14 @@ _AVG_SAMPLES = [
 )
 def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
     """The mean of each window."""
-    lead = self.ndim - len(kernel)
-    size = self.shape[lead:]
     if 0 < self.size <= _FEW_MEANS and self.dtype in BLAS_FLOATS:
-        place, divisor = means_of_few(self.size, size, kernel, stride, padding, out, include_pad, override, self.dtype)
+        place, ones, divisor, shape = means_of_few(
+            self.shape, kernel, stride, padding, out, include_pad, override, self.dtype
+        )
         if place is not None:
-            sums = (
-                intp.take(self, place).dot(vector_of_ones(place.shape[1], self.dtype)).reshape(*self.shape[:lead], *out)
-            )
+            sums = intp.take(self, place).dot(ones).reshape(shape)
             return lib.divide(sums, divisor, sums)
+    size = self.shape[self.ndim - len(kernel) :]
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self
     plan = means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
+from ..._arrays.library import putmask
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -108,7 +109,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
     if x.size >= MANY:
         return lib.limited(x, low, high)
     number = lib.NUMBERS[x.dtype]
-    return lib.minimum(number[high], lib.maximum(number[low] if low else lib.ZEROS[x.dtype], x))
+    return lib.clip(x, number[low] if low else lib.ZEROS[x.dtype], number[high])
 
 
 @parametric(
@@ -216,7 +217,7 @@ def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
     if weight.size == 1 and weight.ndim <= self.ndim:
         weight = weight.reshape(())  # NumPy need not broadcast it
-    return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
+    return lib.chosen(self > lib.ZEROS[self.dtype], self, self * weight)
 
 
 @public("torch.prelu Tensor.prelu nn.functional.prelu")
@@ -226,7 +227,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
     tensor([-0.5000,  4.0000])
     """
-    expect_tensors("prelu", input=input, weight=weight)
+    if not type(input) is type(weight) is Tensor:
+        expect_tensors("prelu", input=input, weight=weight)
     if logical_dtype(input) is not logical_dtype(weight):
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {BY_NUMPY[logical_dtype(input)].scalar_name} and "
@@ -261,10 +263,17 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 )
 def _threshold(lib, self, threshold, value):
     """Each element, or ``value`` if it is not above the threshold."""
-    return lib.where(self <= threshold.real, value, self).astype(self.dtype)
+    r = lib.where(self <= lib.NUMBERS[self.dtype][threshold.real], value, self)
+    return r if r.dtype is self.dtype else r.astype(self.dtype)
 
 
 @activation("torch.threshold nn.functional.threshold", "torch.threshold_ nn.functional.threshold_")
+@partial(
+    in_usual_call,
+    name="_threshold",
+    values="threshold, value",
+    unless='a.dtype.kind != "f" or type(threshold) is not float or type(value) is not float',
+)
 @with_out(SAME)
 def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold.
@@ -432,7 +441,12 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where(lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype], self)
+    inside, zero = lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype]
+    if type(inside) is not np.ndarray or self.size >= MANY:
+        return lib.where(inside, zero, self)
+    r = self.copy()  # faster than a choice
+    putmask(r, inside, zero)
+    return r
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")

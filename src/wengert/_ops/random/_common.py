@@ -123,6 +123,8 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
 
 def opened(payload: Any) -> tuple[Any, list[int]]:
     """The array inside of a payload, and the tags of the vmaps whose batch dims it has in front, outermost first."""
+    if type(payload) is np.ndarray:
+        return payload, []
     from ..._payloads.transforms import Batched, Transformed
 
     tags = []
@@ -150,6 +152,8 @@ def check_elements(check: Any, payload: Any) -> None:
 
 def closed(a: Any, tags: list[int]) -> Any:
     """The payload of an array with the batch dims of these vmaps in front; the inverse of ``opened``."""
+    if not tags:
+        return a
     from ..._payloads.transforms import Batched
 
     for tag in tags:

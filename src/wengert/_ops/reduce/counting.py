@@ -57,7 +57,7 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     a = input._payload
-    if ndim != 1 or (isinstance(a, np.ndarray) and a.size and a.min() < 0):
+    if ndim != 1 or (isinstance(a, np.ndarray) and a.size and a.item(a.argmin()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and tuple(weights.shape) != tuple(input.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
@@ -72,7 +72,8 @@ def histc(lib, self, bins, min, max):
     """The number of elements in each of several bins of equal width."""
     x = self.reshape(-1)
     left, right = outer_edges(x, min, max, "histc")
-    x = x[(x >= left) & (x <= right)]
+    if min != max:
+        x = x[(x >= left) & (x <= right)]
     place = ((x - left) * bins / (right - left)).astype(np.int64)
     return intp.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
 
