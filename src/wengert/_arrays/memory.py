@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ class _AtAddress:
 
 def address_of(a: Any) -> int:
     """The address of an array's first element."""
-    try:
-        return _addressof(_from_buffer(a))
-    except (TypeError, ValueError):  # empty, read-only or not contiguous: the general way takes five times as long
-        return a.__array_interface__["data"][0]
+    if type(a) is _IN_HEADER:
+        return _word_at(id(a) + _HEAD).value
+    return a.__array_interface__["data"][0]
 
 
-_from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
+# In NumPy's C interface an array is Python's header and then its address: to read it there takes a tenth of the time.
+_IN_HEADER = np.ndarray if sys.implementation.name == "cpython" else None
+_word_at, _HEAD = ctypes.c_size_t.from_address, object.__basicsize__
 
 
 def owner_of(a: Any) -> Any:

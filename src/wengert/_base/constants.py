@@ -173,6 +173,18 @@ make_size = MethodType(tuple.__new__, Size)
 """`make_size(shape)`: a Size from a tuple that is known to hold ints. Nothing is checked."""
 
 
+class _Sizes(dict[tuple[int, ...], Size]):
+    def __missing__(self, shape: tuple[int, ...]) -> Size:
+        if len(self) >= 4096:
+            self.clear()
+        size = self[shape] = make_size(tuple(map(int, shape)))
+        return size
+
+
+SIZES = _Sizes()
+"""`SIZES[shape]`: the Size of a tensor's shape. To make one takes longer than to find the last one of that shape."""
+
+
 def _as_length(item: Any, place: int) -> Any:
     if isinstance(item, (int, np.integer)) and item is not True and item is not False:
         return item

@@ -23,6 +23,7 @@ from .constants import (
     _CONSTANTS,
     LAYOUTS,
     MEMORY_FORMATS,
+    SIZES,
     Size,
     _Constant,
     _make_constant,
@@ -47,7 +48,7 @@ from .constants import (
 )
 
 __all__ = [
-    "Size", "make_size", "device", "type_name", "DTYPES", "LAYOUTS", "MEMORY_FORMATS",
+    "Size", "SIZES", "make_size", "device", "type_name", "DTYPES", "LAYOUTS", "MEMORY_FORMATS",
     "layout", "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged",
     "memory_format", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d",
     "legacy_contiguous_format",

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._base.dtypes import BY_NUMPY, device, make_size
+from .._base.dtypes import BY_NUMPY, SIZES, device
 from .._base.hooks import hook
 from .._base.torch_function import DISABLED, subclassed, taken_over
 from .node import LEAVES, Box, Node, Port, box_of, view_of
@@ -131,7 +131,7 @@ class Tensor(metaclass=TensorMeta):
         >>> torch.ones(2, 3).shape
         torch.Size([2, 3])
         """
-        return make_size(self._payload.shape)
+        return SIZES[self._payload.shape]
 
     @property
     def dtype(self) -> Any:
@@ -172,6 +172,9 @@ class Tensor(metaclass=TensorMeta):
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self) if stale_views else self._node
         if type(fn) in LEAVES:
+            a = self._payload
+            if type(a) is ndarray and a.base is None:  # not a view
+                return None
             view = view_of(self)
             if view is not None and _of_recorded(view):
                 from .views import refuse_written

@@ -57,7 +57,9 @@ class Generator(generator.Generator):
 
 
 class _DefaultGenerator(generator.DefaultGenerator, Generator):
-    """The default generator of all random functions, with the methods above."""
+    """The default generator of all random functions until its first use, with the methods above."""
+
+    _made = Generator
 
 
 generator.default_generator.__class__ = _DefaultGenerator

@@ -6,7 +6,6 @@ Python function to its elements.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from .._arrays.layouts import known_strides, row_major_strides
 from .._arrays.memory import address_of, offset_of
 from .._base import dtypes
 from .._base.constants import type_name
-from .._base.dtypes import BY_NUMPY, make_size
+from .._base.dtypes import BY_NUMPY, SIZES
 from .._base.errors import noted
 from .._base.registry import REGISTRY, publish
 from .._base.registry import public as method
@@ -58,7 +57,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
     """
     shape = self._payload.shape
     if dim is None:
-        return make_size(shape)
+        return SIZES[shape]
     if type(dim) is int and 0 <= dim < len(shape):
         return shape[dim]
     return shape[_own_dim(dim, shape, "size")]
@@ -104,11 +103,11 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     """
     a = self._payload
     if dim is None and type(a) is ndarray and a.size and 0 not in (strides := a.strides):
-        return _in_elements(strides, a.itemsize)
+        return _IN_ELEMENTS[a.itemsize][strides]
     strides = strides_of(one_example(a))
     if type(a) is np.ndarray and (not a.size or (0 in strides and 1 in a.shape)):
         base, chain = chain_of(self)  # NumPy knows no strides of empty arrays and of new dims of size 1
-        strides = _in_elements(strides_of_view(base._payload, chain), a.itemsize)
+        strides = _IN_ELEMENTS[a.itemsize][strides_of_view(base._payload, chain)]
     return strides if dim is None else strides[_own_dim(dim, self._payload.shape, "stride")]
 
 
@@ -117,12 +116,23 @@ def strides_of(a: Any) -> tuple[int, ...]:
     strides = getattr(a, "strides", None)
     if strides is None:
         return row_major_strides(a.shape)
-    return _in_elements(known_strides(a) if type(a) is np.ndarray and not a.size else strides, a.itemsize)
+    return _IN_ELEMENTS[a.itemsize][known_strides(a) if type(a) is np.ndarray and not a.size else strides]
 
 
-@functools.lru_cache(1024)
-def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    return tuple([s // itemsize for s in strides])
+class _InElements(dict[tuple[int, ...], tuple[int, ...]]):
+    """Strides in elements by strides in bytes, those of the last shapes."""
+
+    def __init__(self, itemsize: int) -> None:
+        self.itemsize = itemsize
+
+    def __missing__(self, strides: tuple[int, ...]) -> tuple[int, ...]:
+        if len(self) >= 1024:
+            self.clear()
+        found = self[strides] = tuple([s // self.itemsize for s in strides])
+        return found
+
+
+_IN_ELEMENTS = {itemsize: _InElements(itemsize) for itemsize in (1, 2, 4, 8, 16)}
 
 
 @method("Tensor.is_contiguous")

@@ -174,8 +174,10 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
     """
-    if len(operands) == 2 and not named and all(isinstance(v, Tensor) or type(v) in NUMBER_DTYPES for v in operands):
-        return BY_NUMPY[common_dtype(operands)]
+    if len(operands) == 2 and not named and type(operands[0]) is Tensor:
+        other = type(operands[1])
+        if other is Tensor or other in NUMBER_DTYPES:
+            return BY_NUMPY[common_dtype(operands)]
     given = [v.item() if isinstance(v, np.generic) else v for v in (*operands, *named.values())]
     known = all(isinstance(v, Tensor) or type(v) in NUMBER_DTYPES for v in given)
     if not known or len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .box_muller import CHUNK
-from .generator import Generator, default_generator
+from .generator import SHORT_DRAW, Generator, default_generator
 
 Shape = tuple[int, ...]
 
@@ -65,10 +65,16 @@ def filled(
 
 
 def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
-    """A row of new numbers in this shape, if possible not as a view: many attributes of a view take longer to read."""
-    if len(shape) == 1:
+    """A row of numbers in this shape, if possible not as a view: many attributes of a view take longer to read.
+
+    Rows of the generator's own are short: those are copied.
+    """
+    new = values.base is None
+    if new and len(shape) == 1:
         return values
-    if values.base is not None or not shape:
+    if values.size <= SHORT_DRAW:  # where NumPy copies sooner than it resizes
+        return values.reshape(shape).copy()
+    if not (new and shape):
         return values.reshape(shape)
     values.resize(shape, refcheck=False)
     return values

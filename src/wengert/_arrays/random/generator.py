@@ -326,15 +326,15 @@ class Generator:
         return radius * math.cos(theta)
 
     def _uniforms32(self, count: int) -> np.ndarray:
-        """The next `count` float32 uniforms in [0, 1)."""
+        """The next `count` float32 uniforms in [0, 1), which may be a view; not to be written."""
         start = self._position
         end = start + count
-        if count > _SHORT_DRAW or end > self._size:
+        if count > SHORT_DRAW or end > self._size:
             return _uniforms_of(self._words(count))
         if self._row32 is None:
             self._row32 = _uniforms_of(self._block)
         self._position = end
-        return self._row32[start:end].copy()
+        return self._row32[start:end]
 
     def _random64s(self, count: int) -> np.ndarray:
         """The next `count` 64-bit numbers: a uint64 array."""
@@ -352,7 +352,7 @@ class Generator:
         """The next `count` float64 uniforms times 2**53, which may be a view; not to be written."""
         start = self._position
         end = start + 2 * count
-        if count > _SHORT_DRAW or end > self._size:
+        if count > SHORT_DRAW or end > self._size:
             words = self._words(2 * count)
             return _whole_numbers_of(words[0::2], words[1::2])
         if self._row53 is None:
@@ -392,47 +392,58 @@ class Generator:
         made[count - 16 : count] = made[-16:]
         return made[:count]
 
+    def _normals32(self, count: int) -> np.ndarray:
+        """The next `count` float32 standard normals, which may be a view; not to be written."""
+        return self._few_normals(count, FLOAT32) if count < 16 else self._block_normals32(count)
+
     def _few_normals(self, count: int, dtype: Any) -> np.ndarray:
-        """The next `count` < 16 serial standard normals, computed one by one; from the second draw on, ahead."""
-        ahead = self._ahead
+        """The next `count` < 16 serial standard normals, computed one by one; from the second draw on, ahead.
+
+        They may be a view; not to be written.
+        """
+        ahead, pairs = self._ahead, 0
         if ahead is not None and ahead.position == self._position:  # no words were drawn since
             begin = ahead.given
-            if begin + count >= len(ahead.numbers) or (self._next_normal is not None) != begin & 1:
-                ahead = self._ahead = self._normals_ahead(len(ahead.numbers))
+            end = begin + count
+            if end >= ahead.size or (self._next_normal is not None) != begin & 1:
+                pairs = ahead.pairs * 2
+                ahead = self._ahead = self._normals_ahead(pairs)
+                if ahead is not None:
+                    begin = ahead.given
+                    end = begin + count
             if ahead is not None:
-                begin = ahead.given
-                end = begin + count
-                values = (ahead.single if dtype is FLOAT32 else ahead.double)[begin:end].copy()
                 position = ahead.start + (end + 1 >> 1) * 4
-                kept = ahead.numbers[end] if end & 1 else None
+                kept = ahead.double.item(end) if end & 1 else None
                 ahead.given, ahead.position, self._position, self._next_normal = end, position, position, kept
-                return values
+                return (ahead.single if dtype is FLOAT32 else ahead.double)[begin:end]
         numbers = []
         if count and self._next_normal is not None:
             numbers.append(self._normal())
-        pairs = (count - len(numbers)) // 2
-        if pairs:  # each is two calls of _normal
-            numbers += _normals_of(self._whole_numbers(2 * pairs))
+        whole = (count - len(numbers)) // 2
+        if whole:  # each is two calls of _normal
+            numbers += _normals_of(self._whole_numbers(2 * whole))
         if len(numbers) < count:
             numbers.append(self._normal())
-        self._ahead = _NormalsAhead([], 0, self._position)
+        self._ahead = _NormalsAhead(_NONE_AHEAD, _NONE_AHEAD, 0, self._position, pairs // 2)
         return np.array(numbers, dtype)
 
-    def _normals_ahead(self, used: int) -> _NormalsAhead | None:
-        """Twice as many normals of the next words as were `used`; `None` if there are too few words here."""
+    def _normals_ahead(self, wanted: int) -> _NormalsAhead | None:
+        """So many pairs of normals of the next words, if there are as many; `None` if there are too few words here."""
         start = self._position
         many = self._made_ahead >= _MANY_AHEAD  # so that it pays to find the C library's functions among NumPy's
-        pairs = min(max(used, _LEAST_PAIRS), _MOST_PAIRS if many else 4 * _LEAST_PAIRS, (self._size - start) // 4)
+        wanted = min(max(wanted, _LEAST_PAIRS), _MOST_PAIRS if many else 4 * _LEAST_PAIRS)
+        pairs = min(wanted, (self._size - start) // 4)
         if pairs < _LEAST_PAIRS:
             return None
         self._made_ahead += pairs
         if self._row53 is None:
             self._row53 = _whole_numbers_of(self._block[:-1], self._block[1:])
         numbers = self._row53[start : start + 4 * pairs : 2]
-        made = _normals_of(numbers) if pairs <= 4 * _LEAST_PAIRS else _many_normals_of(numbers).tolist()
+        made = np.array(_normals_of(numbers)) if pairs <= 4 * _LEAST_PAIRS else _many_normals_of(numbers)
         kept = self._next_normal
-        begun = [] if kept is None else [0.0, kept]  # the pair of which one is given
-        return _NormalsAhead(begun + made, len(begun) // 2, start)
+        if kept is not None:  # the pair of which one is given
+            made = np.concatenate(([0.0, kept], made))
+        return _NormalsAhead(made, made.astype(FLOAT32), int(kept is not None), start, wanted)
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
@@ -450,14 +461,16 @@ class Generator:
 
 
 class _NormalsAhead:
-    """Serial normals in pairs, made of the words from `start` on, of which `given` were drawn up to `position`."""
+    """Serial normals in pairs, made of the words from `start` on, of which `given` were drawn up to `position`.
 
-    __slots__ = ("double", "given", "numbers", "position", "single", "start")
+    `pairs`: as many were wanted; the words of a block may have been too few for them.
+    """
 
-    def __init__(self, numbers: list[float], given: int, position: int) -> None:
-        self.numbers = numbers
-        self.double = np.array(numbers)
-        self.single = self.double.astype(FLOAT32)
+    __slots__ = ("double", "given", "pairs", "position", "single", "size", "start")
+
+    def __init__(self, double: np.ndarray, single: np.ndarray, given: int, position: int, pairs: int) -> None:
+        self.pairs = pairs
+        self.double, self.single, self.size = double, single, double.size
         self.given = given
         self.position = position
         self.start = position - 4 * given
@@ -484,10 +497,11 @@ def _many_normals_of(numbers: np.ndarray) -> np.ndarray:
     return values
 
 
-_LEAST_PAIRS, _MOST_PAIRS, _MANY_AHEAD = 12, 512, 5000  # of normals that are made ahead
+_LEAST_PAIRS, _MOST_PAIRS, _MANY_AHEAD = 12, 1250, 5000  # of normals that are made ahead
 _ULP_OF_ANGLE = _TWO_PI * _TWO_TO_MINUS_53
 _NO_WORDS = np.empty(0, np.uint32)
-_SHORT_DRAW = 64  # uniforms up to which a draw is taken from a row that is made for all words at once
+_NONE_AHEAD = np.empty(0)
+SHORT_DRAW = 64  # numbers up to which a draw is taken from a row that is made for all words at once
 _LONG_DRAW = 4 * _BLOCK_WORDS  # words from which on a draw is made at once
 
 
@@ -549,7 +563,12 @@ def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
 
 
 class DefaultGenerator(Generator):
-    """A generator that is made and seeded when it is first used, which takes 0.1 ms."""
+    """A generator that is made and seeded when it is first used, which takes 0.1 ms; then it is of the class `_made`.
+
+    A class with a `__getattr__` has slow attributes.
+    """
+
+    _made = Generator
 
     def __getattr__(self, name: str) -> object:
         # called for attributes that are not set: all of them, before the first use
@@ -557,6 +576,9 @@ class DefaultGenerator(Generator):
             if name.startswith("_") and not name.startswith("__") and "_next_float_normal" not in self.__dict__:
                 self.__init__()
                 self.seed()
+                with self._lock:
+                    # The new dict shares no keys with others, which CPython 3.11 reads five times as slowly.
+                    self.__class__, self.__dict__ = self._made, dict(self.__dict__)
         try:
             return self.__dict__[name]
         except KeyError:

@@ -30,9 +30,12 @@ from .common import (
     name_of,
     require,
     resolve,
+    shaped,
     torch_name,
 )
-from .generator import Generator
+from .generator import Generator, default_generator
+
+UINT32 = np.dtype(np.uint32)
 
 
 def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int, high: int) -> np.ndarray:
@@ -44,6 +47,14 @@ def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int
     array([4, 9, 3, 0, 3])
     """
     if dtype is INT64 and 0 <= low < high < 1 << 28:  # the commonest case
+        if (count := math.prod(shape)) < _SHORT:
+            generator = generator or default_generator
+            with generator._lock:
+                words = generator._words(count)
+            values = (words % _divisor(high - low, UINT32)).astype(INT64)
+            if low:
+                values += low
+            return shaped(values, shape)
         return filled(generator, shape, dtype, lambda g, count: _remainders(g._words(count), high - low, low))
     dtype = np.dtype(dtype)
     if not low < high:
@@ -214,6 +225,11 @@ def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np
     >>> randperm(Generator().manual_seed(0), 6)
     array([2, 5, 3, 0, 1, 4])
     """
+    if dtype is INT64 and 0 < n < _SHORT:  # the commonest case
+        generator = generator or default_generator
+        with generator._lock:
+            words = generator._words(n - 1)
+        return _shuffled_forward(words % _counted_down(n))
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = np.dtype(dtype)
@@ -227,7 +243,7 @@ def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np
     generator = resolve(generator)
     with generator._lock:
         if n < 0xFFFFFFFF // 20:
-            steps = generator._words(max(n - 1, 0)) % (_counted_down if n < _SHORT else _counted_down.__wrapped__)(n)
+            steps = generator._words(max(n - 1, 0)) % _counted_down.__wrapped__(n)
         else:
             steps = generator._random64s(n) % np.arange(1, n + 1, dtype=np.uint64)
     made = _shuffled_forward(steps) if steps.dtype == np.uint32 else _shuffled_inside_out(steps.view(np.int64))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from math import log1p
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from .common import (
     shaped,
     torch_name,
 )
-from .generator import Generator, box_muller_float64
+from .generator import Generator, box_muller_float64, default_generator
 from .libm import FEW_NUMBERS, fused_multiply_add, libm, rounded_to_float32
 
 
@@ -47,10 +48,10 @@ def uniform(
     """
     if low == 0.0 and high == 1.0:
         if dtype is FLOAT32 and (size := math.prod(shape)) <= CHUNK:  # the commonest case
-            generator = resolve(generator)
+            generator = generator or default_generator
             with generator._lock:
                 values = generator._uniforms32(size)
-            return values if len(shape) == 1 else shaped(values, shape)
+            return shaped(values, shape)
         if make := _STANDARD_UNIFORM.get(dtype):
             return filled(generator, shape, dtype, make)
     dtype = np.dtype(dtype)
@@ -116,8 +117,11 @@ def normal(
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
     """
-    if mean == 0.0 and std == 1.0 and dtype is FLOAT32:
-        return _standard_normals32(resolve(generator), shape)
+    if mean == 0.0 and std == 1.0 and dtype is FLOAT32:  # the commonest case
+        generator = generator or default_generator
+        with generator._lock:
+            values = generator._normals32(math.prod(shape))
+        return shaped(values, shape)
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     dtype, count = np.dtype(dtype), math.prod(shape)
@@ -133,14 +137,6 @@ def normal(
 
 
 _FEW = 4096
-
-
-def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
-    """The commonest case of `normal`, without the steps for other dtypes and parameters."""
-    count = math.prod(shape)
-    with generator._lock:
-        values = generator._few_normals(count, FLOAT32) if count < 16 else generator._block_normals32(count)
-    return values if len(shape) == 1 else shaped(values, shape)
 
 
 def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndarray:
@@ -194,7 +190,7 @@ def normal_serial(
         values = generator._normals(count)
     if std != 1.0 or mean != 0.0:
         values = fused_multiply_add(values, std, mean)
-    return cast(values, dtype).reshape(shape)
+    return shaped(cast(values, dtype), shape)
 
 
 def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np.ndarray | float) -> np.ndarray:
@@ -347,10 +343,15 @@ def exponential(generator: Generator | None, shape: Shape, dtype: np.dtype, rate
     if dtype is FLOAT32 and math.prod(shape) < FEW_NUMBERS:
         generator = resolve(generator)
         with generator._lock:
-            numbers = generator._whole_numbers(math.prod(shape)).tolist()
-        return np.array([math.log1p(-n * 2.0**-53) * scale for n in numbers], FLOAT32).reshape(shape)
+            return shaped(few_exponentials(generator, math.prod(shape), scale), shape)
     dtype = _continuous(dtype, "Exponential", torch_name)
     return _from_uniforms(generator, shape, dtype, lambda u, of: of("log1p")(-u) * scale)
+
+
+def few_exponentials(generator: Generator, count: int, scale: float) -> np.ndarray:
+    """A few float32 exponentials, one by one; ``scale``: -1 by the rate."""
+    numbers = generator._whole_numbers(count).tolist()
+    return np.array([log1p(n * -(2.0**-53)) * scale for n in numbers], FLOAT32)
 
 
 def cauchy(

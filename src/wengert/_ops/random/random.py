@@ -16,6 +16,8 @@ import numpy as np
 
 from ..._arrays import random as _samplers
 from ..._arrays.memory import memory_order
+from ..._arrays.random.generator import SHORT_DRAW
+from ..._arrays.random.real import few_exponentials
 from ..._base import dtypes
 from ..._base.dtypes import FLOAT32, type_name
 from ..._base.errors import unexpected_keyword
@@ -37,13 +39,27 @@ from ._common import Sampler, drawn, needs, source_of
 
 
 # ---- filling memory
+def filled_row(self: Tensor, make: Any, *args: Any) -> bool:
+    """Fill a few float32 numbers, the commonest case, with ``make(generator, count, *args)`` if no one is to see it."""
+    a = self._payload
+    if type(a) is not np.ndarray or a.dtype is not FLOAT32 or a.size > SHORT_DRAW or not a.flags.carray:
+        return False
+    if LEVELS.get() or not unrecorded(self, None):
+        return False
+    with default_generator._lock:
+        values = make(default_generator, a.size, *args)
+    a[...] = values if a.ndim == 1 else values.reshape(a.shape)
+    count_write_at(self, getframe(2))
+    return True
+
+
 def fill(self: Tensor, node: str, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; the gradient of its former value is zeros.
 
     ``node``: the operator that records it (``random.values``).
     """
     a = self._payload
-    if type(a) is np.ndarray and (flags := a.flags).c_contiguous and flags.writeable and a.dtype in _NATIVE:
+    if type(a) is np.ndarray and a.flags.carray and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
             count_write_at(self, getframe(2))
@@ -137,6 +153,8 @@ def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwa
     tensor([1.4963, 1.7682, 1.0885])
     """
     low, high = 0.0, 1.0
+    if not (args or kwargs or generator) and filled_row(self, Generator._uniforms32):
+        return self
     if args or kwargs:
         low, high = _from_to("uniform_", args, kwargs, **{"from": low, "to": high})
         low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
@@ -151,7 +169,10 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     >>> torch.empty(3).normal_(5, 0.1)
     tensor([5.1541, 4.9707, 4.7821])
     """
-    if not type(mean) is type(std) is float:
+    if type(mean) is type(std) is float:
+        if mean == 0.0 and std == 1.0 and generator is None and filled_row(self, Generator._normals32):
+            return self
+    else:
         mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
     return fill(self, "normal_values", _normal_sampler(self._payload), source_of(generator, "normal_"), mean, std)
 
@@ -160,6 +181,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponential numbers of rate ``lambd``."""
     rate = number(lambd, "exponential_", "lambd", 1)
+    if rate > 0.0 and generator is None and filled_row(self, few_exponentials, -1.0 / rate):
+        return self
     return fill(self, "exponential_values", _samplers.exponential, source_of(generator, "exponential_"), rate)
 
 

@@ -28,7 +28,7 @@ from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import maker, options_of, tuple_shape
 from ..shape.broadcasting import broadcast_tensors
 from ._common import drawn, needs, sampled, source_of
-from .random import fill, new_random, number, short_shape
+from .random import fill, filled_row, new_random, number, short_shape
 
 # what ``out`` may be
 _BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
@@ -80,6 +80,8 @@ def _array(t: Tensor) -> Any:
 @public("Tensor.bernoulli_")
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
+    if type(p) is float and 0.0 <= p <= 1.0 and generator is None and filled_row(self, Generator._coins, p):
+        return self
     source = source_of(generator, "bernoulli_")
     if not isinstance(p, Tensor):
         return fill(self, "bernoulli_values_of_number", _samplers.bernoulli, source, number(p, "bernoulli_", "p", 1))
