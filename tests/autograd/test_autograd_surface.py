@@ -77,7 +77,7 @@ def test_modes_nest_and_the_innermost_is_asked_first() -> None:
         wengert.ones(2).exp()
         with no_dispatch():
             wengert.ones(2).sin()
-    assert inner.seen == outer.seen == ["aten.exp.default"]
+    assert inner.seen == outer.seen == ["aten.ones.default", "aten.exp.default"]
     assert all_same_mode([outer, outer])
     assert not all_same_mode([outer, inner])
 
@@ -124,6 +124,51 @@ def overloads(T: ModuleType) -> list[str]:
 
 def test_the_names_of_operators(torch: ModuleType) -> None:
     assert overloads(wengert) == overloads(torch)
+
+
+CALLS = """
+T.ones(2), T.zeros(2, 3), T.empty((2,)), T.full((2,), 3.0), T.arange(3), T.arange(1, 5, 2), T.eye(2), T.randperm(3)
+T.rand(2), T.randn((2, 1)), T.randint(3, (2,)), T.linspace(0, 1, 3), T.tensor([1.0]), T.ones(2, requires_grad=True)
+T.zeros_like(z), T.empty_like(z, dtype=T.float64), z.new_zeros(2), z.new_tensor([1.0]), z.new_full((2,), 2)
+y.add_(1); y.mul_(z); y += 2; y *= z; y.copy_(z); y.fill_(2); y.zero_(); y.exp_(); y.clamp_(0, 1); y.relu_()
+m[0] = 2.0; m[:, 1] = z; m[:1] = m[:1] * 2
+z.detach(); z.data; z.sum().item(); bool(z[0] > 1); float(z[0]); z.clone(); m.t().contiguous(); z.to(T.float64)
+T.add(z, z, out=y); T.exp(z, out=y)
+m.view(4)[1:3]; m.t(); m.transpose(0, 1); m.expand(3, 2, 2); T.cat([z, z]); T.stack([z, z]); m[:, 0]
+m.sum(1, keepdim=True); m.mean(0); m.max(1); T.softmax(m, 1); T.where(m > 0, m, m); m.gather(1, i); m[i[0]]
+(w * 2).sum().backward(retain_graph=True)
+w.exp().sum().backward(T.tensor(2.0))
+T.nn.functional.gelu(m), T.nn.functional.mse_loss(m, m + 1), m @ m, m @ z
+"""
+
+
+def calls(T: ModuleType, code: str) -> list[str]:
+    """The operators that a mode sees in a line, with their arguments."""
+
+    def text(a: Any) -> str:
+        if isinstance(a, (list, tuple)):
+            return f"{type(a).__name__}({', '.join(map(text, a))})"
+        return f"Tensor{tuple(a.shape)}" if isinstance(a, T.Tensor) else str(a)
+
+    class Calls(part(T, "utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+        seen: list[str] = []
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = {k: text(v) for k, v in sorted((kwargs or {}).items())}
+            self.seen.append(f"{func}{text(args)} {named}")
+            return func(*args, **(kwargs or {}))
+
+    given = {"T": T, "z": T.ones(2), "y": T.ones(2), "m": T.ones(2, 2), "i": T.tensor([[0, 1], [1, 0]])}
+    given["w"] = T.ones(2, requires_grad=True)
+    with Calls() as mode:
+        exec(code, given)
+    unseen = "aten.detach.defaulttuple(Tensor(2,))"  # of a result that is saved, and of a gradient that becomes `.grad`
+    return [call for call in mode.seen if not call.startswith(unseen) or "backward" not in code]
+
+
+@pytest.mark.parametrize("code", CALLS.strip().splitlines())
+def test_calls_have_the_arguments_of_the_library_that_is_compared(torch: ModuleType, code: str) -> None:
+    assert calls(wengert, code) == calls(torch, code)
 
 
 def test_operators_as_objects() -> None:

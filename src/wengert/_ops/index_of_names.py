@@ -98,7 +98,7 @@ INDEX: dict[str, dict[str, str]] = {
 "names.private": {"torch": "_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _shape_as_tensor"},
 "._arrays.along": {"lib": "along"},
 "._arrays.kernels": {"lib": "bell one_and_exp_of_negative signs where_not_zero with_slope"},
-"._arrays.large": {"lib": "column_sums error_function limited normal_cdf product_of_all sum_of_deviations sum_of_squares sum_over where"},
+"._arrays.large": {"lib": "chosen column_sums error_function limited normal_cdf product_of_all sum_of_deviations sum_of_squares sum_over where"},
 "._arrays.attention": {"lib": "attention_cotangents causal_scores softmax_rows_or_zero"},
 "._arrays.norms": {"lib": "norm_cotangents normalized standardized"},
 "._arrays.batch_norm": {"lib": "channel_cotangents channels_by_statistics normalized_channels"},

@@ -33,6 +33,7 @@ from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import (
     STATE,
+    State,
     recovered,
     refused,
     refused_in_place,
@@ -411,10 +412,15 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
 
 def enter_modes(modes: tuple[Any, ...]) -> None:
     """Replace the modes until ``leave_modes``."""
+    enter(STATE, modes_state(modes))
+
+
+def modes_state(modes: tuple[Any, ...]) -> State:
+    """The state inside of other modes, which a context goes to."""
     ready()
     _update(bool(modes))
     state = STATE.get()
-    enter(STATE, state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None))
+    return state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None)
 
 
 def check_everything() -> Any:

@@ -76,8 +76,9 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
 
 
-intercepted: ContextVar[tuple[Any, Any, tuple[Any, ...]]] = ContextVar("wengert_intercepted", default=(None, None, ()))
-"""The call that a dispatch mode is asked about: its overload, wengert's operator and wengert's arguments."""
+NOTHING: tuple[Any, ...] = (None, None, (), ((), {}))
+intercepted: ContextVar[tuple[Any, ...]] = ContextVar("wengert_intercepted", default=NOTHING)
+"""The call that a mode is asked about: its overload, wengert's operator, wengert's arguments, and what it is given."""
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def not_intercepted() -> Iterator[None]:
     """Inside, overloads are functions of PyTorch's arguments, also while a dispatch mode is asked."""
     before = intercepted.get()
     try:
-        intercepted.set((None, None, ()))
+        intercepted.set(NOTHING)
         yield
     finally:
         intercepted.set(before)
@@ -96,7 +97,30 @@ def _stands_for(given: Any, original: Any) -> bool:
     if isinstance(original, (list, tuple)):
         same = type(given) is type(original) and len(given) == len(original)
         return given is original or (same and all(map(_stands_for, given, original)))
+    if isinstance(original, dict):
+        same = type(given) is dict and given.keys() == original.keys()
+        return same and all(_stands_for(given[k], v) for k, v in original.items())
     return given is original or (isinstance(given, Tensor) and isinstance(original, Tensor))
+
+
+def _taken_over(args: Any, shown: Any, given: Any) -> Any:
+    """Wengert's arguments ``given`` with the tensors that took the place of those which the mode was shown."""
+    places: dict[int, Any] = {}
+
+    def note(new: Any, old: Any) -> None:
+        if isinstance(old, dict):
+            new, old = [new[k] for k in old], list(old.values())
+        if isinstance(old, (list, tuple)):
+            for one in zip(new, old, strict=True):
+                note(*one)
+        elif isinstance(old, Tensor):
+            places[id(old)] = new
+
+    def put(old: Any) -> Any:
+        return type(old)(map(put, old)) if type(old) in (list, tuple) else places.get(id(old), old)
+
+    note(args, shown)
+    return put(given)
 
 
 class OpOverload:
@@ -113,7 +137,7 @@ class OpOverload:
     @property
     def info(self) -> Operator | None:
         """The operator of wengert, of which a dispatch mode is asked; ``None`` outside of that."""
-        op, info, _ = intercepted.get()
+        op, info, *_ = intercepted.get()
         return info if op is self else None
 
     def name(self) -> str:
@@ -137,9 +161,9 @@ class OpOverload:
         found = _overriding(args, kwargs)
         if found:
             return ask(self, found, args, kwargs)
-        op, info, given = intercepted.get()
-        if op is self and not kwargs and len(args) == len(given) and all(map(_stands_for, args, given)):
-            return info.op(*args)
+        op, info, given, shown = intercepted.get()
+        if op is self and _stands_for((args, kwargs), shown):
+            return info.op(*_taken_over((args, kwargs), shown, given))
         return _public(self._overloadpacket.__name__, self._overloadname)(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:

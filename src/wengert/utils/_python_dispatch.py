@@ -1,8 +1,8 @@
 """``TorchDispatchMode``: a context that intercepts every operator.
 
-The operators are wengert's, under PyTorch's names (``torch.ops.aten``), with wengert's arguments. The operators in
-derivative formulas are intercepted too. A mode is above autograd: operations in ``__torch_dispatch__`` are recorded as
-usual. (In PyTorch a mode is below autograd.) A write in place appears as the operator that computes the new values.
+The operators have PyTorch's names (``torch.ops.aten``) and arguments; where no operator of PyTorch computes the same,
+wengert's. The operators in derivative formulas are intercepted too. A mode is above autograd: operations in
+``__torch_dispatch__`` are recorded as usual. (In PyTorch a mode is below autograd.)
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from .._base.grad_mode import grad_mode
 from .._base.modes import begin, ending, together, watching
 from .._base.registry import TENSORS
+from .._base.torch_function import STATE
 from .._tape import engine
 from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap
-from ._aten import intercepted, overload_of
+from .._tensor_api.override_sites import modes_state
+from ._aten import NOTHING, intercepted, overload_of
+from ._aten_calls import asked_as
 
 __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
 
@@ -40,21 +43,58 @@ class _Entered:
         stack = _stack.get()
         if not stack or stack[-1] is not self:
             return proceed()
-        return self.asked(overload_of(info, args), args, {}, info)
+        op, given, named = self.mode._call_of(info, args)
+        return self.asked(op, given, named, (info, args))
 
-    def asked(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], info: Any = None) -> Any:
-        """The mode's answer, which it gives without itself; ``info`` is an operator of wengert."""
+    def asked(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any = None) -> Any:
+        """The mode's answer, which it gives without itself; ``call``: an operator of wengert and its arguments."""
         stack, before = _stack.get(), intercepted.get()
         try:
             _stack.set(stack[:-1])
-            intercepted.set((op, info, args) if info is not None else before)
+            intercepted.set((op, *call, (args, kwargs)) if call is not None else NOTHING)
             return self.mode.__torch_dispatch__(op, (), args, kwargs)
         finally:
             _stack.set(stack)
             intercepted.set(before)
 
 
-class TorchDispatchMode:
+class OperatorMode:
+    """Base of modes that are asked about wengert's operators, with the arguments that these have."""
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        pass
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def _call_of(self, info: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        return overload_of(info, args), args, {}
+
+    def _function_modes(self) -> Any:
+        """The state of function modes inside of this one."""
+        return STATE.get()
+
+    def __enter__(self) -> Any:
+        ask = _Entered(self)
+        watch, leave = watching(ask)
+        observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
+        before, functions, inside = _stack.get(), STATE.get(), self._function_modes()
+        ask.end = together(
+            leave, partial(engine.observers.remove, _on_tensors), partial(STATE.set, functions),
+            partial(_stack.set, before),
+        )  # fmt: skip
+        begin(together(watch, observe, partial(STATE.set, inside), partial(_stack.set, (*before, ask))), ask.end)
+        return self
+
+    __exit__ = ending(_stack)
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """False: the mode is not part of PyTorch's own infrastructure."""
+        return False
+
+
+class TorchDispatchMode(OperatorMode):
     """Base of modes: inside ``with``, each operator calls ``__torch_dispatch__(func, types, args, kwargs)``.
 
     ``func`` is one of ``torch.ops.aten``; ``func(*args, **kwargs)`` runs it without this mode. The innermost of nested
@@ -68,31 +108,24 @@ class TorchDispatchMode:
     ...         return func(*args, **(kwargs or {}))
     >>> with Names():
     ...     y = torch.ones(2).exp() * 2
+    aten.ones.default
     aten.exp.default
     aten.mul.Tensor
     """
 
-    def __init__(self, _dispatch_key: Any = None) -> None:
-        pass
+    def _call_of(self, info: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        return asked_as(info, args)
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        raise NotImplementedError
+    def _function_modes(self) -> Any:
+        modes = STATE.get().modes
+        return STATE.get() if _functions() in modes else modes_state((_functions(), *modes))
 
-    def __enter__(self) -> Any:
-        ask = _Entered(self)
-        watch, leave = watching(ask)
-        observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
-        before = _stack.get()
-        ask.end = together(leave, partial(engine.observers.remove, _on_tensors), partial(_stack.set, before))
-        begin(together(watch, observe, partial(_stack.set, (*before, ask))), ask.end)
-        return self
 
-    __exit__ = ending(_stack)
+@cache
+def _functions() -> Any:
+    from ._dispatch_functions import Functions
 
-    @classmethod
-    def is_infra_mode(cls) -> bool:
-        """False: the mode is not part of PyTorch's own infrastructure."""
-        return False
+    return Functions(lambda: (_stack.get() or (None,))[-1])
 
 
 def _on_tensors(n: Any, g: Any, step: Any) -> Any:

@@ -26,7 +26,8 @@ from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dty
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, new, wrap
 from .._tensor_api.torch_function import _insert
-from ._aten import aten, intercepted, overload_name, overload_of
+from ._aten import NOTHING, aten, intercepted, overload_name
+from ._aten_calls import asked_as
 
 _DEPTH = DEEPEST + 0x100  # a depth that no transform and no other payload has
 _asked: ContextVar[tuple[Any, tuple[Any, ...]]] = ContextVar("wengert_wrapped_call", default=(None, ()))
@@ -135,7 +136,7 @@ class Wrapped(Transformed):
         if called is not info:
             given = [shown(a) for a in operands]
             args = (*given, *p) if info.arity >= 0 else (given, *p)
-        out = dispatch(overload_of(info, args), args, {}, info)
+        out = dispatch(*asked_as(info, args), (info, args))
         return out._payload if isinstance(out, Tensor) else tuple(t._payload for t in out)
 
     @staticmethod
@@ -186,15 +187,15 @@ def shown(a: Any) -> Any:
     return wrap(a) if isinstance(a, (np.ndarray, np.generic)) else a
 
 
-def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], info: Any = None) -> Any:
-    """The first answer that is not ``NotImplemented``, of the arguments' classes; ``info``: wengert's operator."""
+def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any = None) -> Any:
+    """The first answer that is not ``NotImplemented``, of the arguments' classes; ``call``: wengert's operator's."""
     found: list[Any] = []
     for a in args:
         for t in a if type(a) in (list, tuple) else (a,):
             if isinstance(t, Tensor) and isinstance(t._payload, Wrapped):
                 _insert(found, t)
     kinds = tuple(map(type, found))
-    asked, before = _asked.set((None, ())), intercepted.set((op if info else None, info, args))
+    asked, before = _asked.set((None, ())), intercepted.set((op, *call, (args, kwargs)) if call else NOTHING)
     writing = getattr(writes, "op", None)
     try:
         writes.op = None

@@ -20,7 +20,7 @@ from .._tape.node import Node, Port
 from .._tape.tensor import Tensor
 from . import _flops
 from ._aten import OpOverloadPacket, aten
-from ._python_dispatch import TorchDispatchMode
+from ._python_dispatch import OperatorMode
 from .module_tracker import ModuleTracker
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
@@ -83,7 +83,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
     return register
 
 
-class _Mode(TorchDispatchMode):
+class _Mode(OperatorMode):
     """The dispatch mode that counts the operators."""
 
     def __init__(self, counter: FlopCounterMode) -> None:
@@ -149,7 +149,7 @@ class FlopCounterMode:
             begin(partial(engine.observers.append, self._step), unwatch)
             undo.append(unwatch)
             mode.__enter__()
-            undo.append(TorchDispatchMode.__exit__)
+            undo.append(OperatorMode.__exit__)
             _entered.set((*before, entered))
             undo[1:1] = [self._show, partial(_entered.set, before)]
         except BaseException:

@@ -35,21 +35,20 @@ from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload, not_intercepted
-from ...utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from ...utils._aten_calls import as_written, call_of
+from ...utils._python_dispatch import OperatorMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._lazy_graph_module import _make_graph_module
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node
-from ._aten_calls import as_written, call_of
 from ._derivatives import Unknown, derived, saved_results
 from ._makers import Makers, memory_of
 
 __all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
 _RANDOM = ("rand", "bernoulli", "dropout", "multinomial", "normal", "poisson", "exponential", "uniform", "cauchy")
-_FIRST_ALONE = frozenset({"clone"})  # operators whose other arguments concern memory only
 
 
 class PythonKeyTracer(Tracer):
@@ -250,7 +249,7 @@ def _replays(func: Any, args: Any, result: Any) -> bool:
     return found is not None and _alike(found, result)
 
 
-class ProxyTorchDispatchMode(TorchDispatchMode):
+class ProxyTorchDispatchMode(OperatorMode):
     """Writes each operator that runs."""
 
     def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real") -> None:
@@ -320,8 +319,6 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
     if node is not None:
         tracer.note_results(result, node)
         return
-    if info is not None and info.name in _FIRST_ALONE:
-        args = args[:1]
     found = None if info is None or _is_random(func) else call_of(info.name, func.overloadpacket.__name__, args)
     if found is not None:
         name, overload, placed, named, count = found if called is None else as_written(found, *called)

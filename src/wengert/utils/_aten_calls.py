@@ -1,7 +1,8 @@
 """PyTorch's calls for wengert's operators whose names or arguments differ: what ``make_fx`` writes in their place.
 
 Each function is given an operator's arguments, tensors among them, and gives PyTorch's operator, its arguments, and how
-many results it has, of which the first is ours. ``call_of`` finds the overload and leaves out defaults.
+many results it has, of which the first is ours. ``call_of`` finds the overload and leaves out defaults; ``asked_as`` is
+what a dispatch mode is asked about.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._base.constants import contiguous_format
-from ..._base.dtypes import from_numpy_dtype
-from ..._tape.tensor import Tensor
-from ...utils._aten_schemas import matching, schemas
+from .._base.aten_names import aten_name
+from .._base.constants import contiguous_format
+from .._base.dtypes import from_numpy_dtype
+from .._base.registry import Operator
+from .._tape.tensor import Tensor
+from ._aten import OpOverload, aten, overload_of
+from ._aten_schemas import matching, schemas
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any], int]
 CALLS: dict[str, Callable[..., Call]] = {}
@@ -41,6 +45,17 @@ def call_of(
         return None
     found = matching(target, given, named)
     return None if found is None else (target, *found, count)
+
+
+def asked_as(info: Operator, args: tuple[Any, ...]) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
+    """PyTorch's call for one of wengert's operators; wengert's own arguments if there is none with the same result."""
+    found = call_of(info.name, aten_name(info), args)
+    if found is not None:
+        name, overload, placed, named, count = found
+        known = {id(t) for t in _leaves(args) if isinstance(t, Tensor)}
+        if count == 1 and all(id(t) in known for t in _leaves((placed, named)) if isinstance(t, Tensor)):
+            return getattr(getattr(aten, name), overload), placed, named
+    return overload_of(info, args), args, {}
 
 
 _DIMS = frozenset({"dim", "dim0", "dim1", "dim2", "dims"})
@@ -230,6 +245,9 @@ CALLS |= {
         "slice", x, dim, start, _ALL if stop == x.shape[dim] else stop, step
     ),
     "smooth_l1": lambda x, target, reduction, beta: _to("smooth_l1_loss", x, target, reduction, float(beta)),
+    "clone": lambda x, order="keep", *_: _to(
+        "clone", x, **({"memory_format": contiguous_format} if order == "C" else {})
+    ),
     "_to_copy": lambda x, dtype, *_: _to("_to_copy", x, dtype=from_numpy_dtype(dtype)),
     "gather": lambda x, index, dim: _to("gather", x, dim, index),
     "affine_mm": lambda a, b, x, beta, alpha: _to("addmm", x, a, b, beta=beta, alpha=alpha),
