@@ -253,11 +253,12 @@ def _example(names: tuple[str, ...]) -> str:
 
     calls = [f"{name}(" for name in (*names, *(f".{name.rpartition('.')[2]}" for name in names))]
     blocks = EXAMPLES.strip().split("\n\n")
-    return next((block for call in calls for block in blocks if call in block), "") or _example_of_form(names[-1])
+    return next((block for call in calls for block in blocks if call in block), "") or _example_of_form(names)
 
 
-def _example_of_form(full: str) -> str:
+def _example_of_form(names: tuple[str, ...]) -> str:
     """The first example of the function of which this is the form in place (``exp_``) or the copying one."""
+    full = next((name for name in names if not name.startswith("Tensor.")), "")  # an example calls no method
     space, _, name = full.rpartition(".")
     plain = name.removesuffix("_").removesuffix("_copy")
     shown = "" if plain == name else inspect.getdoc(PUBLIC[space].get(plain)) or ""
