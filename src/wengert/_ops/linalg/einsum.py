@@ -437,7 +437,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         return write_out(out, inner, (input, other), None, None if 0 in ranks else TENSORDOT)
     expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
-    if a.ndim == b.ndim == 1 and a.dtype is b.dtype and a.dtype.kind == "f" and len(a) == len(b):
+    if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind == "f":
         return TENSORS.contract(input, other, (0,), (0,), ())
     if not a.ndim or not b.ndim:
         return input * other
