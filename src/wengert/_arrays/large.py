@@ -24,7 +24,7 @@ _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: 
 
 
 # ---- choosing
-_where = undispatched(np.where)
+_where, _count_nonzero = undispatched(np.where), np._core.multiarray.count_nonzero  # type: ignore[attr-defined]
 
 
 @in_lib
@@ -34,6 +34,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     NumPy's loop branches, which takes ten times as long if the condition cannot be predicted. This function masks the
     bits of one operand by the condition and joins them to those of the other.
     """
+    if type(x) is type(y) is type(condition) is np.ndarray and condition.size < MANY:
+        return _where(condition, x, y)
     if type(condition) is Placeholder:
         return where_recorded(condition, x, y)
     if condition.size < MANY or condition.dtype is not BOOL:
@@ -73,6 +75,12 @@ def _where_few(condition: Any, x: Any, y: Any) -> Any:
     elif type(y) in REAL_NUMBERS and type(x) is np.ndarray and x.dtype in BLAS_FLOATS:
         y = _constant(y, x.dtype)
     return np.where(condition, x, y) if type(x) is Placeholder or type(y) is Placeholder else _where(condition, x, y)
+
+
+@in_lib
+def count_nonzero(x: Any) -> Any:
+    """``numpy.count_nonzero`` of all elements, without NumPy's own function in Python around it."""
+    return _count_nonzero(x) if type(x) is np.ndarray else np.count_nonzero(x)
 
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:

@@ -89,8 +89,11 @@ def unbroadcast(values: Any) -> RuntimeError | None:
 
 def common_shape(*tensors: Any) -> tuple[int, ...]:
     """The shape to which tensors broadcast; PyTorch's error if they do not."""
+    shapes = [tuple(t._payload.shape) for t in tensors]
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     try:
-        return np.broadcast_shapes(*[tuple(t.shape) for t in tensors])
+        return np.broadcast_shapes(*shapes)
     except ValueError:
         error = unbroadcast(tensors)
         if error is None:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy import count_nonzero
 
+from ..._arrays.large import count_nonzero
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public

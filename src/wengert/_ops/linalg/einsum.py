@@ -11,7 +11,6 @@ import functools
 import math
 from typing import Any
 
-from ..._base.dtypes import FLOAT32
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import bilinear
@@ -434,14 +433,11 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor(11)
     """
     if out is not None:
-        product = (
-            isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._payload.ndim, other._payload.ndim)
-        )
-        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)
-    if not type(input) is type(other) is Tensor:
-        expect_tensors("inner", input=input, other=other)
+        ranks = [t._payload.ndim for t in (input, other) if isinstance(t, Tensor)]
+        return write_out(out, inner, (input, other), None, None if 0 in ranks else TENSORDOT)
+    expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
-    if a.ndim == b.ndim == 1 and a.dtype is b.dtype is FLOAT32 and len(a) == len(b):
+    if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind == "f":
         return TENSORS.contract(input, other, (0,), (0,), ())
     if not a.ndim or not b.ndim:
         return input * other
@@ -452,9 +448,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         )
     _same_dtype(input, other)
     refuse_bool(input, "dot" if a.ndim == b.ndim == 1 else "addmm_impl_cpu_", other.mT if b.ndim > 1 else other)
-    last = a.ndim - 1
-    of_b = (*range(a.ndim, a.ndim + b.ndim - 1), last)
-    return TENSORS.contract(input, other, tuple(range(a.ndim)), of_b, (*range(last), *of_b[:-1]))
+    of_b = (*range(a.ndim, a.ndim + b.ndim - 1), a.ndim - 1)
+    return TENSORS.contract(input, other, tuple(range(a.ndim)), of_b, (*range(a.ndim - 1), *of_b[:-1]))
 
 
 @public("linalg.vecdot")

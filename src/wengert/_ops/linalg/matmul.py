@@ -494,7 +494,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     if not type(input) is type(vec) is Tensor:
         expect_tensors("mv", input=input, vec=vec)
     a, b = input._payload, vec._payload
-    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != len(b):
+    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0]:
         check_mat_vec(a, b)
     if a.dtype is not FLOAT32:
         refuse_bool(input, "addmv_impl_cpu", vec)

@@ -72,10 +72,9 @@ def floating(name: str, A: Any) -> None:
 
 def floats(name: str, A: Any, kernel: str | None = None) -> None:
     """Raise PyTorch's error unless A is floating or complex and not half precision."""
-    if A._payload.dtype in BLAS_DTYPES:
-        return
-    floating(name, A)
-    no_half(name, A, kernel)
+    if A._payload.dtype not in BLAS_DTYPES:
+        floating(name, A)
+        no_half(name, A, kernel)
 
 
 # Kernels that matrices without elements never reach.

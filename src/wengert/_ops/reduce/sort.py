@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.intp import int64
+from ..._arrays import intp
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.constants import type_name
@@ -200,8 +200,18 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
 @general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), ())])
 def _unique2(lib, self):
     """The sorted unique elements, the inverse indices, and the counts."""
-    values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
-    return values, int64(inverse.reshape(self.shape)), int64(counts)
+    flat = self.reshape(-1)
+    order, n = intp.argsort(flat), flat.size
+    values = flat[order]
+    new = np.empty(n, bool)
+    new[:1] = True
+    np.not_equal(values[1:], values[:-1], new[1:])
+    inverse = np.empty(n, np.int64)
+    inverse[order] = np.add.accumulate(new, 0, np.int64) - 1
+    starts = new.nonzero()[0]
+    ends = np.empty(starts.size + 1, np.int64)
+    ends[:-1], ends[-1] = starts, n
+    return values[new], inverse.reshape(self.shape), ends[1:] - ends[:-1]
 
 
 @plain_body

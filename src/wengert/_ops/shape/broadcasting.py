@@ -170,7 +170,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     for x in tensors:
         payload(x, "broadcast_tensors")
     shape = common_shape(*tensors)
-    return tuple(x if tuple(x._payload.shape) == shape else expand(x, shape) for x in tensors)
+    return tuple([x if x._payload.shape == shape else expand(x, shape) for x in tensors])
 
 
 def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
