@@ -22,6 +22,7 @@ from torch.testing._internal.common_device_type import (
     onlyCPU,
     onlyCUDA,
     onlyNativeDeviceTypes,
+    ops,
     precisionOverride,
     skipCPUIf,
     skipMeta,
@@ -31,10 +32,11 @@ from torch.testing._internal.common_device_type import (
 from torch.testing._internal.common_dtype import (
     all_types_and,
     floating_and_complex_types_and,
+    floating_types,
     floating_types_and,
     integral_types,
 )
-from torch.testing._internal.common_methods_invocations import mask_not_all_zeros
+from torch.testing._internal.common_methods_invocations import DecorateInfo, OpInfo, SampleInput, mask_not_all_zeros
 from torch.testing._internal.common_utils import (
     IS_LINUX,
     IS_MACOS,
@@ -268,6 +270,31 @@ class TestDevices(TestCase):
         self.fail()
 
 
+def two_layouts(info, device, dtype, requires_grad, **kwargs):
+    x = make_tensor((2, 3), device=device, dtype=dtype, requires_grad=requires_grad)
+    return [SampleInput(x, args=(x,)), SampleInput(x.t(), args=(x.t(),), kwargs={})]
+
+
+FAILS = DecorateInfo(unittest.expectedFailure, "TestOperators", "test_fails", dtypes=(torch.float64,))
+OPERATORS = [
+    OpInfo("add", dtypes=floating_types(), sample_inputs_func=two_layouts, supports_forward_ad=True, skips=(FAILS,)),
+    OpInfo("special.xlogy", variant_test_name="of_rows", dtypes=floating_types(), sample_inputs_func=two_layouts),
+    OpInfo("twice", op=lambda x, y: x + y, dtypes=(torch.float64,), sample_inputs_func=two_layouts),
+]
+
+
+class TestOperators(TestCase):
+    @ops(OPERATORS)
+    def test_shapes(self, device, dtype, op):
+        for sample in op.sample_inputs(device, dtype):
+            self.assertEqual(op(sample.input, *sample.args, **sample.kwargs).shape, sample.input.shape)
+
+    @ops(OPERATORS[:1])
+    def test_fails(self, device, dtype, op):
+        self.assertEqual(dtype, torch.float32)
+
+
+instantiate_device_type_tests(TestOperators, globals())
 instantiate_parametrized_tests(TestThings)
 instantiate_device_type_tests(TestDevices, globals(), except_for=None)
 

@@ -563,7 +563,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "GPUs, of which there is none.", values(GPU_TYPE="cuda", HAS_CPU=False, HAS_CUDA=False, HAS_GPU=False)),
     "testing._internal.opinfo": ("descriptions of operators.",),
     "testing._internal.opinfo.core": (
-        "", aliases("testing._internal.common_methods_invocations", "NO_ARGS=NO_ARGS OpInfo SampleInput")),
+        "", aliases("testing._internal.common_methods_invocations", "DecorateInfo NO_ARGS=NO_ARGS OpInfo SampleInput"),
+        classes("SkipRule XFailRule", SimpleNamespace, "What selects samples that are left out, or expected to fail."),
+        answers("sample_skips_and_xfails", lambda rules: itself, "A decorator that does nothing: all samples run.")),
+    "testing._internal.common_modules": ("modules for tests.", values(module_db=[])),
     "_inductor.utils": (
         "", answers("fresh_cache fresh_inductor_cache", lambda *args, **kwargs: nullcontext(), "A context.")),
     "profiler.itt": (
