@@ -283,6 +283,31 @@ OPERATORS = [
 ]
 
 
+class TestImports(TestCase):
+    def test_names_of_the_suites_of_functorch_and_fx(self):
+        from torch._decomp import decomposition_table
+        from torch._higher_order_ops.associative_scan import _fake_associative_scan
+        from torch._higher_order_ops.map import _fake_map
+        from torch._higher_order_ops.scan import _fake_scan
+        from torch._higher_order_ops.schema import HopSchemaGenerator
+        from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+        from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+        from torch.fx.experimental.graph_gradual_typechecker import GraphTypeChecker, Refine, broadcast_types
+        from torch.fx.experimental.unification import Var
+        from torch.testing._internal.common_modules import module_db
+        from torch.testing._internal.opinfo.core import XFailRule, sample_skips_and_xfails
+
+        self.assertIsInstance(decomposition_table, dict)
+        self.assertIsInstance(module_db, list)
+        self.assertTrue(issubclass(DynamicOutputShapeException, RuntimeError) and Var("n") == Var("n"))
+        self.assertTrue(all(isinstance(cls, type) for cls in (HopSchemaGenerator, FunctionalTensor, GraphTypeChecker)))
+        self.assertEqual(repr(Var("n")), "~n")
+        x = torch.arange(4.0)
+        self.assertEqual(_fake_associative_scan(lambda a, b: a + b, x, 0, reverse=True), x.flip(0).cumsum(0).flip(0))
+        self.assertEqual(_fake_scan(lambda c, x: (c + x, c * x), init=x[0], xs=x)[1], torch.tensor([0.0, 0, 2, 9]))
+        self.assertEqual(_fake_map(lambda x, y: x * y, x, x[2]), x * 2)
+
+
 class TestOperators(TestCase):
     @ops(OPERATORS)
     def test_shapes(self, device, dtype, op):
