@@ -386,9 +386,32 @@ def test_the_loops_without_numpys_functions_around_them_compute_the_same(name: s
                 ours(*[zeros] * (1 + (name == "solve")))
 
 
+@pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated:UserWarning")
 def test_tangents_of_triangular_solve_count_the_whole_matrix() -> None:
     A, B, dA = wg.tensor([[2.0, 1.0], [0.5, 4.0]]), wg.tensor([[1.0], [2.0]]), wg.ones(2, 2)
     X, dX = wg.func.jvp(lambda a: wg.triangular_solve(B, a).solution, (A,), (dA,))
     wg.testing.assert_close(A.triu() @ dX, -dA @ X)
     node = wg.triangular_solve(B, A.requires_grad_()).solution.grad_fn
     assert type(node).__name__ == "TriangularSolveBackward0"
+
+
+def superseded(T: ModuleType, name: str, *args: Any) -> list[str]:
+    """What a function of matrices warns of, but for where."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        getattr(T, name)(*args)
+    return [f"{w.category.__name__}: {str(w.message).partition(' (Triggered')[0]}" for w in warned]
+
+
+@pytest.mark.parametrize("name", ["cholesky", "qr", "lu", "lu_solve", "triangular_solve"])
+def test_superseded_functions_warn_as_in_the_library_that_is_compared(torch: ModuleType, name: str) -> None:
+    def found(T: ModuleType) -> list[str]:
+        a, pivots = T.eye(2), T.tensor([1, 2], dtype=T.int32)
+        args = {"lu_solve": (a, a, pivots), "triangular_solve": (a, a)}.get(name, (a,))
+        return superseded(T, name, *args)
+
+    torch.set_warn_always(True)  # PyTorch warns once in a process
+    try:
+        assert found(wg) == found(torch)
+    finally:
+        torch.set_warn_always(False)

@@ -22,6 +22,7 @@ from torch.testing._internal.common_device_type import (
     onlyCPU,
     onlyCUDA,
     onlyNativeDeviceTypes,
+    ops,
     precisionOverride,
     skipCPUIf,
     skipMeta,
@@ -31,10 +32,11 @@ from torch.testing._internal.common_device_type import (
 from torch.testing._internal.common_dtype import (
     all_types_and,
     floating_and_complex_types_and,
+    floating_types,
     floating_types_and,
     integral_types,
 )
-from torch.testing._internal.common_methods_invocations import mask_not_all_zeros
+from torch.testing._internal.common_methods_invocations import DecorateInfo, OpInfo, SampleInput, mask_not_all_zeros
 from torch.testing._internal.common_utils import (
     IS_LINUX,
     IS_MACOS,
@@ -268,6 +270,56 @@ class TestDevices(TestCase):
         self.fail()
 
 
+def two_layouts(info, device, dtype, requires_grad, **kwargs):
+    x = make_tensor((2, 3), device=device, dtype=dtype, requires_grad=requires_grad)
+    return [SampleInput(x, args=(x,)), SampleInput(x.t(), args=(x.t(),), kwargs={})]
+
+
+FAILS = DecorateInfo(unittest.expectedFailure, "TestOperators", "test_fails", dtypes=(torch.float64,))
+OPERATORS = [
+    OpInfo("add", dtypes=floating_types(), sample_inputs_func=two_layouts, supports_forward_ad=True, skips=(FAILS,)),
+    OpInfo("special.xlogy", variant_test_name="of_rows", dtypes=floating_types(), sample_inputs_func=two_layouts),
+    OpInfo("twice", op=lambda x, y: x + y, dtypes=(torch.float64,), sample_inputs_func=two_layouts),
+]
+
+
+class TestImports(TestCase):
+    def test_names_of_the_suites_of_functorch_and_fx(self):
+        from torch._decomp import decomposition_table
+        from torch._higher_order_ops.associative_scan import _fake_associative_scan
+        from torch._higher_order_ops.map import _fake_map
+        from torch._higher_order_ops.scan import _fake_scan
+        from torch._higher_order_ops.schema import HopSchemaGenerator
+        from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+        from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+        from torch.fx.experimental.graph_gradual_typechecker import GraphTypeChecker, Refine, broadcast_types
+        from torch.fx.experimental.unification import Var
+        from torch.testing._internal.common_modules import module_db
+        from torch.testing._internal.opinfo.core import XFailRule, sample_skips_and_xfails
+
+        self.assertIsInstance(decomposition_table, dict)
+        self.assertIsInstance(module_db, list)
+        self.assertTrue(issubclass(DynamicOutputShapeException, RuntimeError) and Var("n") == Var("n"))
+        self.assertTrue(all(isinstance(cls, type) for cls in (HopSchemaGenerator, FunctionalTensor, GraphTypeChecker)))
+        self.assertEqual(repr(Var("n")), "~n")
+        x = torch.arange(4.0)
+        self.assertEqual(_fake_associative_scan(lambda a, b: a + b, x, 0, reverse=True), x.flip(0).cumsum(0).flip(0))
+        self.assertEqual(_fake_scan(lambda c, x: (c + x, c * x), init=x[0], xs=x)[1], torch.tensor([0.0, 0, 2, 9]))
+        self.assertEqual(_fake_map(lambda x, y: x * y, x, x[2]), x * 2)
+
+
+class TestOperators(TestCase):
+    @ops(OPERATORS)
+    def test_shapes(self, device, dtype, op):
+        for sample in op.sample_inputs(device, dtype):
+            self.assertEqual(op(sample.input, *sample.args, **sample.kwargs).shape, sample.input.shape)
+
+    @ops(OPERATORS[:1])
+    def test_fails(self, device, dtype, op):
+        self.assertEqual(dtype, torch.float32)
+
+
+instantiate_device_type_tests(TestOperators, globals())
 instantiate_parametrized_tests(TestThings)
 instantiate_device_type_tests(TestDevices, globals(), except_for=None)
 

@@ -383,8 +383,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_subclasses.fake_tensor": (
         "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
         classes("FakeTensor FakeTensorConverter FakeTensorMode"),
+        classes("DataDependentOutputException DynamicOutputShapeException", RuntimeError, "Never raised."),
         answers("is_fake", lambda x: False, "False: every tensor has its data."),
     ),
+    "_subclasses.functional_tensor": (
+        "", classes("CppFunctionalizeAPI FunctionalTensor FunctionalTensorMode PythonFunctionalizeAPI")),
     "jit": (
         "", answers("export script_method script_if_tracing unused", itself), values(_script_if_tracing=itself),
         answers("interface", lambda obj: obj, "The class itself."),
@@ -514,7 +517,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "GPUs, of which there is none.", values(GPU_TYPE="cuda", HAS_CPU=False, HAS_CUDA=False, HAS_GPU=False)),
     "testing._internal.opinfo": ("descriptions of operators.",),
     "testing._internal.opinfo.core": (
-        "", aliases("testing._internal.common_methods_invocations", "NO_ARGS=NO_ARGS OpInfo SampleInput")),
+        "", aliases("testing._internal.common_methods_invocations", "DecorateInfo NO_ARGS=NO_ARGS OpInfo SampleInput"),
+        classes("SkipRule XFailRule", SimpleNamespace), answers("sample_skips_and_xfails", lambda rules: itself)),
+    "testing._internal.common_modules": ("modules for tests.", values(module_db=[])),
     "_inductor.utils": (
         "", answers("fresh_cache fresh_inductor_cache", lambda *args, **kwargs: nullcontext(), "A context.")),
     "profiler.itt": (

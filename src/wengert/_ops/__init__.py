@@ -41,7 +41,7 @@ MODULES = (
     "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "linalg.householder", "signal.fft",
     "create.window_functions", "signal.spectral", "names.positional", "reduce.segments", "linalg.ldl",
     "nn.linear_cross_entropy", "nn.recurrent_functions", "names.symbolic", "linalg.lobpcg", "create.files",
-    "random.implicit_gradients", "names.sparse", "names.compressed", "names.private",
+    "linalg.superseded", "random.implicit_gradients", "names.sparse", "names.compressed", "names.private",
 )  # fmt: skip
 
 

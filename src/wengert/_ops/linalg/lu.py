@@ -9,7 +9,7 @@ import numpy as np
 from ..._arrays.layouts import in_columns
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import laid_out
-from ..._kinds.out import ANY, EXACT, with_out
+from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import on_meta
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -60,19 +60,6 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
         else np.zeros(lu.shape[:-2], np.int32)
     )
     return LuFactorEx((LU, pivots, placed_beside(A, closed(np.asarray(info), tags))))
-
-
-@public("torch.lu Tensor.lu")
-@with_out(ANY)
-def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """Deprecated in PyTorch: see ``linalg.lu_factor``.
-
-    >>> torch.lu(torch.tensor([[1., 2.], [2., 1.]]))
-    (tensor([[2.0000, 1.0000],
-            [0.5000, 1.5000]]), tensor([2, 2], dtype=torch.int32))
-    """
-    LU, pivots, info = lu_factor_ex(A, pivot=pivot)
-    return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
 def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
@@ -141,16 +128,3 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
         return matmul(P, TENSORS.triangular_solve_left(_adjoint(LU), W, True, True))
     W = TENSORS.triangular_solve_left(LU, matmul(P.mT, B), False, True)
     return TENSORS.triangular_solve_left(LU, W, True, False)
-
-
-@public("torch.lu_solve Tensor.lu_solve")
-@with_out(EXACT)
-def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.lu_solve``.
-
-    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]]))
-    >>> torch.lu_solve(torch.tensor([[3.], [3.]]), LU, pivots)
-    tensor([[1.],
-            [1.]])
-    """
-    return lu_solve(LU_data, LU_pivots, b)

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns, in_rows
+from ..._arrays.layouts import in_columns
 from ..._arrays.library import lib
 from ..._arrays.linalg import lu_of, minor_of
 from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
-from ..._kinds.laid_out import laid_out, lay
+from ..._kinds.laid_out import lay
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import with_node_name, without_view
+from ..._tape.view_chain import without_view
 from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from .matmul import dtype_name, same_dtype
@@ -339,24 +339,6 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     return lay(without_view(X.mT, "LinalgSolveTriangularBackward0"), in_columns)
 
 
-@public("torch.triangular_solve Tensor.triangular_solve")
-@with_out(EXACT)
-@laid_out(in_columns)
-def triangular_solve(
-    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> Any:
-    """Deprecated in PyTorch: see ``linalg.solve_triangular``.
-
-    >>> torch.triangular_solve(torch.tensor([[2.], [4.]]), 2 * torch.eye(2)).solution
-    tensor([[1.],
-            [2.]])
-    """
-    A, b = same_batch(A, b)
-    source = A.mT if transpose else A
-    X = TENSORS.triangular_solution(b, source, bool(upper) != bool(transpose), bool(unitriangular))
-    return TriangularSolve((X, A.clone()))
-
-
 # ---- Cholesky
 @public("linalg.cholesky")
 @with_out(EXACT)
@@ -370,19 +352,6 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     square_size("linalg.cholesky", A)
     floats("linalg.cholesky", A, "cholesky_cpu")
     return _halved(TENSORS.cholesky_factor, A, bool(upper))
-
-
-@public("torch.cholesky Tensor.cholesky")
-@with_out(safely("cholesky"))
-def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.cholesky``.
-
-    >>> torch.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
-    tensor([[2., 0.],
-            [1., 1.]])
-    """
-    L = with_node_name(cholesky(input, upper=upper), "CholeskyBackward0")
-    return L if L._payload.size else lay(L, in_rows)
 
 
 @public("linalg.cholesky_ex")
@@ -586,15 +555,3 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     return Qr._make(TENSORS.orthogonal(A, mode))
-
-
-@public("torch.qr Tensor.qr")
-@with_out(EXACT)
-def old_qr(input: Tensor, some: bool = True) -> Any:
-    """Deprecated in PyTorch: see ``linalg.qr``.
-
-    >>> torch.qr(torch.tensor([[3., 1.], [4., 2.]])).R.abs()
-    tensor([[5.0000, 2.2000],
-            [0.0000, 0.4000]])
-    """
-    return OldQr(qr(input, "reduced" if some else "complete"))

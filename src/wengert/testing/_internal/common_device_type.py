@@ -11,6 +11,7 @@ import unittest
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from ._parametrization import Variant, _TestParametrizer, dtype_name, variant
@@ -269,7 +270,8 @@ class ops(_TestParametrizer):
             for dtype in self._dtypes_of(op, device_cls.device_type):
                 if self.allowed_dtypes is None or dtype is None or dtype in self.allowed_dtypes:
                     given = {"op": op} if dtype is None else {"op": op, "dtype": dtype}
-                    yield test, op.formatted_name, given, lambda _: ()
+                    asked = generic_cls.__name__, test.__name__, device_cls.device_type, dtype
+                    yield test, op.formatted_name, given, partial(op.get_decorators, *asked)
 
     def _dtypes_of(self, op: Any, device_type: str) -> Any:
         wanted = self.opinfo_dtypes
