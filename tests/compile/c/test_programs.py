@@ -438,6 +438,100 @@ def test_a_batch_norms_moments_are_found_once_and_its_backward_pass_is_one_opera
         same(got, want, 64)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shortcut", ["none", "input", "norm"])
+@pytest.mark.parametrize("bad", [0.0, float("nan")])
+def test_a_relu_and_the_sum_before_it_are_in_the_batch_norms_loops(dtype, shortcut, bad, monkeypatch):
+    torch.manual_seed(0)
+    x, g = (torch.randn(3, 4, 5, 7, dtype=dtype) for _ in range(2))
+    x[1, 2, 3, 4] = bad
+    a, b = nn.BatchNorm2d(4, dtype=dtype), nn.BatchNorm2d(4, dtype=dtype)
+    scale = torch.randn(3, 4, 5, 7, dtype=dtype, requires_grad=True)
+    leaves = [scale, *a.parameters(), *([*b.parameters()] if shortcut == "norm" else [])]
+
+    def step(x):
+        for leaf in leaves:
+            leaf.grad = None
+        z = x * scale
+        y = a(z)
+        if shortcut != "none":
+            y += z if shortcut == "input" else b(z * 2)
+        y = y.relu_()
+        (y * 2 if shortcut == "none" else y).backward(g)
+        return y.detach()
+
+    f = compiled(step)
+    f(x), f(x)
+    for made in ready(f):
+        body = made.source.rpartition("#include")[2]
+        assert (
+            "norm_channels_relu" in body and " <= (0x0.0p+0" not in body and "relu_" not in body.replace("_relu_", "")
+        )
+        assert "norm_channels_back_" not in body and "norm_channels_f" not in body and "norm_channels_d" not in body
+    found = []
+    for threads_ in (1, 3):
+        monkeypatch.setattr(threads.threads, "requested", threads_)
+        found.append([f(x).clone(), *(leaf.grad.clone() for leaf in leaves)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    for got, want in zip(found[0], [step(x), *(leaf.grad for leaf in leaves)], strict=True):
+        assert torch.equal(got.isnan(), want.isnan())
+        same(got.nan_to_num(), want.nan_to_num(), 64)
+
+
+def test_a_norms_result_that_is_read_besides_its_relu_is_kept():
+    norm = nn.BatchNorm1d(3)
+    x = torch.randn(5, 3, 4, requires_grad=True)
+
+    def step(x):
+        x.grad = None
+        y = norm(x)
+        (y.relu() * y).sum().backward()
+        return y.detach()
+
+    got, _, want, f = both(step, x)
+    same(got, want, 32)
+    assert all("norm_channels_relu" not in made.source.rpartition("#include")[2] for made in ready(f))
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel", "stride", "groups", "outputs"),
+    [
+        ((5, 6, 7, 7), 3, 1, 1, 40),  # tiles go on over the ends of rows, bands over images
+        ((3, 4, 5, 300), 3, 1, 2, 20),
+        ((2, 3, 40, 41), 7, 2, 1, 17),
+        ((4, 20, 14, 14), 3, 2, 1, 12),
+        ((2, 3, 2, 1100), 1, 1, 1, 5),  # a row has more places than a band
+    ],
+)
+def test_convolutions_of_any_size_are_eagers_on_any_number_of_threads(
+    image, kernel, stride, groups, outputs, monkeypatch
+):
+    torch.manual_seed(0)
+    x = torch.randn(image, requires_grad=True)
+    w = torch.randn(outputs * groups, image[1] // groups, kernel, kernel, requires_grad=True)
+    b = torch.randn(outputs * groups, requires_grad=True)
+
+    def step(x, w, b):
+        x.grad = w.grad = b.grad = None
+        y = F.conv2d(x, w, b, stride, kernel // 2, 1, groups)
+        y.backward(torch.cos(y.detach()))
+        return y.detach()
+
+    f = compiled(step)
+    f(x, w, b), f(x, w, b)
+    ready(f)
+    found = []
+    for threads_ in (1, 3):
+        monkeypatch.setattr(threads.threads, "requested", threads_)
+        found.append([f(x, w, b).clone(), x.grad, w.grad, b.grad])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    x, w, b = (t.detach().double().requires_grad_() for t in (x, w, b))
+    for got, want in zip(found[0], [step(x, w, b), x.grad, w.grad, b.grad], strict=True):
+        assert np.abs(got.numpy() - want.numpy()).max() <= 2e-5 * np.abs(want.numpy()).max()
+
+
 @pytest.mark.parametrize("outputs", [3, 16, 20, 40])
 def test_convolutions_by_one_vector_of_outputs_and_by_two(outputs):
     torch.manual_seed(0)

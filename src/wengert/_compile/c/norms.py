@@ -1,8 +1,8 @@
-"""The backward pass of a layer or batch norm with weights as one operator, and a batch norm's mean and variance.
+"""The backward pass of a layer or batch norm with weights as one operator, and a batch norm with its mean and variance.
 
 On the tape a backward pass is five operators (``standardize_backward`` of ``g * w``, ``standardize``, the sums of ``g``
 and of ``g`` times that), each of which goes through memory. One operator computes all of a row, or of a channel, while
-it is near.
+it is near. So does a relu after a batch norm, with what is added before it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays.compiled import SUFFIX
 from ..plan import Plan
-from ..tape import Op, Ref
+from ..tape import Op, Ref, Value
 from .expressions import C_TYPES
 from .graph import Graph, Joined, joined
 from .layout import RESHAPES
@@ -24,8 +24,9 @@ from .rows import _number, by_channel
 ROWS = 32  # whose sums are added up in the operands' dtype
 
 
-_ROWS, _CHANNELS, _MOMENTS, _FORWARD = map(
-    Joined, ("norm_rows_backward", "norm_channels_backward", "channel_moments", "norm_channels_told")
+_ROWS, _CHANNELS, _MOMENTS, _FORWARD, _RELU = map(
+    Joined,
+    ("norm_rows_backward", "norm_channels_backward", "channel_moments", "norm_channels_told", "norm_channels_relu"),
 )
 
 
@@ -37,12 +38,13 @@ def join_norms(plan: Plan) -> None:
         if found is None:
             continue
         args, ends = found
-        first = min(graph.at[int(o)] for e in ends for o in e.outs)
+        first = min(graph.at[int(o)] for e in ends if e is not None for o in e.outs)
         if any(graph.at.get(int(a), -1) >= first for a in args):
             continue
         p = (op.p[1], *plan.values[op.outs[0]].shape)
         info = _ROWS if len(p) == 3 else _CHANNELS
-        joined(plan, first, Op(info, args, p, [e.outs[0] for e in ends], op.line, _backward, True, True), ends)
+        outs = [_unread(plan, op) if e is None else e.outs[0] for e in ends]
+        joined(plan, first, Op(info, args, p, outs, op.line, _backward, True, True), ends)
     for op in [op for op in plan.ops if op.name == "mean_dim" and op.p[0] == (0, 2)]:
         graph = Graph(plan, RESHAPES)
         if int(op.outs[0]) not in graph.at:
@@ -58,6 +60,69 @@ def join_norms(plan: Plan) -> None:
             if not _with_forward(plan, graph, mean, outs, op):
                 made = Op(_MOMENTS, [mean.args[0]], x.shape, outs, op.line, _moments, True, True)
                 joined(plan, first, made, [mean, op])
+    for op in [op for op in plan.ops if op.name == _FORWARD.name]:
+        _with_relu(plan, op)
+    for op in [op for op in plan.ops if op.name == _CHANNELS.name and len(op.args) == 5]:
+        _with_mask(plan, op)
+
+
+def _unread(plan: Plan, op: Op) -> Ref:
+    """The sums of a cotangent that another operator has added up already: a value that is new to the plan."""
+    value = plan.values[op.outs[0]]
+    plan.values.append(Value(len(plan.values), (value.shape[1],), value.dtype, None))
+    return Ref(len(plan.values) - 1)
+
+
+def _added(graph: Graph, op: Op | None, but: Any) -> Any:
+    """What an operator adds to a value, if it is known when the value is and lies alike; else ``None``."""
+    if op is None or op.name != "add" or op.p or not all(isinstance(a, Ref) for a in op.args):
+        return None
+    values, (a, b) = graph.plan.values, op.args
+    other = b if a == but else a
+    if a == b or any(values[q].shape != values[op.outs[0]].shape or not values[q].dense for q in (a, b)):
+        return None
+    return other if values[a].dtype == values[b].dtype else None
+
+
+def _with_relu(plan: Plan, norm: Op) -> None:
+    """Let a batch norm's loop end with the relu that alone reads it, or with a sum that a relu alone reads."""
+    graph = Graph(plan)
+    ends: list[Any] = [norm, *graph.read_by(norm.outs[0])]
+    first = graph.at[int(norm.outs[0])]
+    other = _added(graph, ends[1], norm.outs[0]) if len(ends) == 2 else None
+    if other is not None:
+        if graph.at.get(int(other), -1) >= first:
+            return
+        ends += graph.read_by(ends[1].outs[0])
+    if len(ends) != 2 + (other is not None) or ends[-1] is None or ends[-1].name != "relu":
+        return
+    outs = [ends[-1].outs[0], *norm.outs[1:]]
+    joined(plan, first, Op(_RELU, [*norm.args, other], norm.p, outs, norm.line, _rectified, True, True), ends)
+
+
+def _with_mask(plan: Plan, back: Op) -> None:
+    """Let a batch norm's backward pass begin with that of the relu after it, and with the sum before that."""
+    graph = Graph(plan, RESHAPES)
+    g, x = back.args[:2]
+    mask = graph.made_by(g, "_threshold_backward")
+    if mask is None or mask.p != (0,) or mask.outs[0] != g or not all(isinstance(a, Ref) for a in mask.args):
+        return
+    given, y = mask.args
+    values, first = plan.values, graph.at[int(g)]
+    if any(graph.at.get(int(a), -1) >= first for a in back.args[1:]) or values[given].shape != values[g].shape:
+        return
+    if any(not values[a].dense or values[a].dtype != values[x].dtype for a in (given, y, g)):
+        return
+    ends, more = [back, mask], None
+    total = graph.plan.ops[graph.at[int(given)]] if int(given) in graph.at else None
+    if total is not None and graph.read_by(given) == [mask] and graph.root(given) == given:
+        more = _added(graph, total, None)
+        if more is not None:
+            given = next(a for a in total.args if a != more)
+            ends.append(total)
+    outs = back.outs if graph.read_by(g) == [back] else [*back.outs, g]
+    args = [given, *back.args[1:], y, more]
+    joined(plan, first, Op(_CHANNELS, args, back.p, outs, back.line, _backward_masked, True, True), ends)
 
 
 def _with_forward(plan: Plan, graph: Graph, mean: Op, moments: list[Ref], op: Op) -> bool:
@@ -81,8 +146,11 @@ def _with_forward(plan: Plan, graph: Graph, mean: Op, moments: list[Ref], op: Op
     return False
 
 
-def _parts(graph: Graph, op: Op) -> tuple[list[Ref], list[Op]] | None:
-    """(cotangent, input and weight, the operators whose results are wanted) of a backward pass."""
+def _parts(graph: Graph, op: Op) -> tuple[list[Ref], list[Any]] | None:
+    """(cotangent, input and weight, the operators whose results are wanted) of a backward pass.
+
+    ``None`` stands for sums of the cotangent that another norm's backward pass adds up.
+    """
     values, out = graph.plan.values, graph.plan.values[op.outs[0]]
     product = graph.made_by(op.args[0], "mul")
     shape = out.shape
@@ -102,14 +170,15 @@ def _parts(graph: Graph, op: Op) -> tuple[list[Ref], list[Op]] | None:
     if any(not values[a].dense or values[a].dtype != out.dtype for a in (g, x, w)) or out.dtype not in SUFFIX:
         return None
     sums = [r for r in graph.read_by(g) if r is not None and _sums(graph, r, shape)]
+    others = [r for r in graph.read_by(g) if r is not None and r.name == _CHANNELS.name and r.args[0] == g]
     hats = [r for r in graph.read_by(x) if r is not None and r.name == "standardize" and r.p == op.p]
     for hat in hats:
         for scaled in graph.read_by(hat.outs[0]):
             if scaled is None or scaled.name != "mul" or {graph.root(a) for a in scaled.args} != {g, hat.outs[0]}:
                 continue
             for total in graph.read_by(scaled.outs[0]):
-                if total is not None and _sums(graph, total, shape) and sums:
-                    return [g, x, w], [op, total, sums[0]]
+                if total is not None and _sums(graph, total, shape) and (sums or others):
+                    return [g, x, w], [op, total, sums[0] if sums else None]
     return None
 
 
@@ -146,6 +215,17 @@ def _backward_told(g: Any, x: Any, w: Any, mean: Any, variance: Any, eps: float,
     return _backward(g, x, w, eps, *shape)
 
 
+def _backward_masked(g: Any, x: Any, w: Any, mean: Any, variance: Any, y: Any, more: Any, *p: Any) -> Any:
+    left = np.where(y <= 0, 0, g if more is None else g + more).astype(w.dtype)
+    return [*_backward(left, x, w, *p), left]
+
+
+def _rectified(x: Any, w: Any, b: Any, more: Any, *p: Any) -> Any:
+    a, *moments = _normalized(x, w, b, *p)
+    a = a if more is None else a + more
+    return [np.where(a < 0, 0, a).astype(a.dtype), *moments]
+
+
 def _normalized(x: Any, w: Any, b: Any, eps: float, *shape: int) -> Any:
     a = x.reshape(shape)
     mean, variance = _moments(a, *shape)
@@ -178,9 +258,10 @@ def norm_rows_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> li
 def norm_channels_backward(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
     eps, n, c, m = op.p
     pieces: list[Piece] = []
-    given: list[Place] = [ctx.dense(a, pieces) for a in x]
+    given = [None if a is None else ctx.dense(a, pieces) for a in x]
     piece = Piece(c, max(GRAIN // (8 * n * m), 1))
-    names = ", ".join([*(piece.pointer(a) for a in (*outs, *given)), *["0, 0"] * (len(x) == 3)])
+    operands = [*outs, None][:4] + given + [None] * (7 - len(given))
+    names = ", ".join("0" if a is None else piece.pointer(a) for a in operands)
     piece.add(f"  norm_channels_all_back_{SUFFIX[outs[0].dtype]}({names}, {n}, {c}, {m}, {_number(eps)}, from, to);")
     return [*pieces, piece]
 
@@ -199,10 +280,10 @@ def channel_moments(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[
 
 def norm_channels_told(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece]:
     eps, *view = op.p
-    return by_channel(ctx, "norm_channels_told", x, outs, tuple(view), eps)
+    return by_channel(ctx, op.name, x, outs, tuple(view), eps)
 
 
 RULES = {
     _ROWS.name: norm_rows_backward, _CHANNELS.name: norm_channels_backward, _MOMENTS.name: channel_moments,
-    _FORWARD.name: norm_channels_told,
+    _FORWARD.name: norm_channels_told, _RELU.name: norm_channels_told,
 }  # fmt: skip

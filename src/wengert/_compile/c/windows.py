@@ -131,13 +131,14 @@ def _by_columns(ctx: Any, k: _Sizes, g: Place, w: Place, bias: Any, o: Place) ->
     pieces: list[Piece] = []
     g, w = ctx.dense(g, pieces), ctx.dense(w, pieces)
     rows = k.c * math.prod(k.kernel)
-    col = ctx.scratch(rows * k.places, np.dtype(np.float32))
-    piece = Piece()
-    piece.by_blas = is_shared(rows * k.places * k.o, True)
-    a, b, c, d = (piece.pointer(q) for q in (g, w, o, col))
+    work = rows * k.places * k.o
+    piece = Piece(k.n * k.groups, max(GRAIN // work, 1))
+    piece.by_blas = is_shared(work, True)
+    a, b, c = (piece.pointer(q) for q in (g, w, o))
     n_in, n_out = k.c * math.prod(k.size), k.o * k.places
     inner = math.prod(k.size)
-    piece.add(f"  for (i64 q = 0; q < {k.n * k.groups}; q++) {{ float *z = {c} + q * {n_in};")
+    piece.add(f"  float *col = room({rows * k.places * 4});")
+    piece.add(f"  for (i64 q = from; q < to; q++) {{ float *z = {c} + q * {n_in};")
     if bias is None:
         piece.add(f"    memset(z, 0, {n_in * 4});")
     else:
@@ -146,9 +147,9 @@ def _by_columns(ctx: Any, k: _Sizes, g: Place, w: Place, bias: Any, o: Place) ->
         piece.add(f"      z[c * {inner} + j] = {e}[q % {k.groups} * {k.c} + c];")
     piece.add(
         f"    gemm_f(101, 112, 111, {rows}, {k.places}, {k.o}, 1, {b} + q % {k.groups} * {k.o * rows}, {rows}, "
-        f"{a} + q * {n_out}, {k.places}, 0, {d}, {k.places});"
+        f"{a} + q * {n_out}, {k.places}, 0, col, {k.places});"
     )
-    piece.add(f"    add_columns(z, {d}, {k.text}); }}")
+    piece.add(f"    add_columns(z, col, {k.text}); }}")
     return [*pieces, piece]
 
 

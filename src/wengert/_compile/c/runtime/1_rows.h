@@ -52,24 +52,35 @@ static __attribute__((noinline, unused)) void channel_moments_##s(const T *x, i6
   double t = 0, q = 0; for (i64 n = 0; n < N; n++) t += sum_##s(x + (n * C + c) * L, L); \
   const T m = (T)(t / (N * L)); for (i64 n = 0; n < N; n++) q += squares_##s(x + (n * C + c) * L, L, m); \
   *mean = m; *variance = q / (N * L); } \
-ROWS norm_channels_told_##s(T *o, T *mean, T *variance, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
+/* normalized; then, if asked for, with another array added and negative numbers 0 */ \
+INLINE void norm_channels_some_##s(T *o, T *mean, T *variance, const T *x, const T *w, const T *b, const T *more, int relu, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
   for (i64 c = from; c < to; c++) { T m; double v; channel_moments_##s(x, N, C, L, c, &m, &v); \
     if (mean) { mean[c] = m; variance[c] = (T)v; } \
     const T r = (T)(1.0 / sqrt(v + eps)), f = w ? r * w[c] : r, d = b ? b[c] : 0; \
-    for (i64 n = 0; n < N; n++) { const T *p = x + (n * C + c) * L; T *q = o + (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) q[j] = (p[j] - m) * f + d; } } } \
-ROWS norm_channels_##s(T *o, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { norm_channels_told_##s(o, 0, 0, x, w, b, N, C, L, eps, from, to); } \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; const T *p = x + k; T *q = o + k; \
+      if (relu && more) { IVDEP for (i64 j = 0; j < L; j++) q[j] = relu_##s((p[j] - m) * f + d + more[k + j]); } \
+      else if (relu) { IVDEP for (i64 j = 0; j < L; j++) q[j] = relu_##s((p[j] - m) * f + d); } \
+      else { IVDEP for (i64 j = 0; j < L; j++) q[j] = (p[j] - m) * f + d; } } } } \
+ROWS norm_channels_##s(T *o, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { norm_channels_some_##s(o, 0, 0, x, w, b, 0, 0, N, C, L, eps, from, to); } \
+ROWS norm_channels_told_##s(T *o, T *mean, T *variance, const T *x, const T *w, const T *b, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { norm_channels_some_##s(o, mean, variance, x, w, b, 0, 0, N, C, L, eps, from, to); } \
+ROWS norm_channels_relu_##s(T *o, T *mean, T *variance, const T *x, const T *w, const T *b, const T *more, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { norm_channels_some_##s(o, mean, variance, x, w, b, more, 1, N, C, L, eps, from, to); } \
 ROWS norm_channels_back_##s(T *o, const T *g, const T *x, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
   for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; channel_moments_##s(x, N, C, L, c, &m, &v); v = 1.0 / sqrt(v + eps); \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
     const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)v; \
     for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
-ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, const T *g, const T *x, const T *w, const T *mean, const T *variance, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { /* with weights, whose cotangents are sums */ \
+/* with weights, whose cotangents are sums; y: the results, of which those of 0 stop the cotangent, or none; h: what is added to it first; kept: where what is left of it goes */ \
+ROWS norm_channels_all_back_##s(T *o, T *gw, T *gb, T *kept, const T *g, const T *x, const T *w, const T *mean, const T *variance, const T *y, const T *h, i64 N, i64 C, i64 L, double eps, i64 from, i64 to) { \
+  T *left = kept ? kept : o; const T *given = y ? left : g; \
   for (i64 c = from; c < to; c++) { T m; double v, A = 0, B = 0; \
     if (mean) { m = mean[c]; v = variance[c]; } else channel_moments_##s(x, N, C, L, c, &m, &v); \
     v = 1.0 / sqrt(v + eps); \
-    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; A += sum_##s(g + k, L); B += dot_off_##s(g + k, x + k, L, m); } \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; \
+      if (y && h) { IVDEP for (i64 j = k; j < k + L; j++) left[j] = y[j] <= 0 ? 0 : g[j] + h[j]; } \
+      else if (y) { IVDEP for (i64 j = k; j < k + L; j++) left[j] = y[j] <= 0 ? 0 : g[j]; } \
+      A += sum_##s(given + k, L); B += dot_off_##s(given + k, x + k, L, m); } \
     const T a = (T)(A / (N * L)), b = (T)(B * v * v / (N * L)), f = (T)(v * w[c]); gw[c] = (T)(B * v); gb[c] = (T)A; \
-    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (g[k + j] - a - (x[k + j] - m) * b) * f; } } } \
+    for (i64 n = 0; n < N; n++) { const i64 k = (n * C + c) * L; IVDEP for (i64 j = 0; j < L; j++) o[k + j] = (given[k + j] - a - (x[k + j] - m) * b) * f; } } } \
 ROWS pool_back_##s(T *o, const T *g, const i64 *at, i64 out, i64 in, i64 from, i64 to) { \
   memset(o + from * in, 0, (to - from) * in * sizeof(T)); \
   for (i64 p = from; p < to; p++) for (i64 j = 0; j < out; j++) { const i64 k = at[p * out + j]; if (k >= 0 && k < in) o[p * in + k] += g[p * out + j]; } }
