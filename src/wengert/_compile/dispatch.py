@@ -256,9 +256,9 @@ class Compiled:
             return self.as_it_is(*args, **kwargs)
         for program in programs:
             if program.call is not None:
-                if program.lock.locked():  # another thread may take it now: then its call is waited for
+                if (lock := program.lock).locked():  # another thread may take it now: then its call is waited for
                     continue
-                with program.lock:  # no interrupt comes between taking it and the block
+                with lock:  # no interrupt comes between taking it and the block
                     out = program.call(program, args, kwargs, self.fn)
                 if out is not MISSED:
                     if program is not programs[0]:
