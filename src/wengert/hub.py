@@ -68,7 +68,9 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
             done += len(chunk)
         size = source.headers.get("Content-Length", "")
         if size.isdecimal() and done < int(size):  # a response that is cut off ends like a whole one
-            raise ContentTooShortError(f"retrieval incomplete: got only {done} out of {size} bytes", b"")
+            raise ContentTooShortError(
+                f"retrieval incomplete: got only {done} out of {size} bytes", (dst, source.headers)
+            )
         found = digest.hexdigest()
         if hash_prefix is not None and found[: len(hash_prefix)] != hash_prefix:
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{found}")')

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import operator
 import re
 import sys
-import threading
 from importlib import import_module
 from sys import _getframe as getframe
 from typing import Any
@@ -327,6 +327,14 @@ def _by_user(nodes: list[Any]) -> bool:
     return False
 
 
+class _Open(contextlib.nullcontext[None]):
+    """The lock of what several threads may run at a time."""
+
+    def locked(self) -> bool:
+        """No."""
+        return False
+
+
 class AsItIs:
     """A program of the backends "eager" and "aot_eager"."""
 
@@ -334,20 +342,22 @@ class AsItIs:
     backward = backward_tape = None
 
     def __init__(self, r: Any) -> None:
-        self.lock = threading.RLock()
+        self.lock = _Open()
         self.guards = Guards(r.finder)
         self.tape = self.forward = r.forward
         self.source = str(r.forward)
         self.recording = r
 
-    def call(self, args: Any, kwargs: Any, fn: Any) -> Any:
+    @staticmethod
+    def call(program: AsItIs, args: Any, kwargs: Any, fn: Any) -> Any:
         """Run, if the guards hold; ``MISSED`` otherwise."""
-        inputs = self.guards.check(args, kwargs)
+        inputs = program.guards.check(args, kwargs)
         if inputs is None:
             return MISSED
         before = COMPILING.set(True)
         try:
-            return self.run(inputs, args, kwargs, fn)
+            with grad_mode(_grad_mode()):  # what a graph has turned off, an error leaves off
+                return program.run(inputs, args, kwargs, fn)
         finally:
             COMPILING.reset(before)
 

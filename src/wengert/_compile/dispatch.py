@@ -256,12 +256,10 @@ class Compiled:
             return self.as_it_is(*args, **kwargs)
         for program in programs:
             if program.call is not None:
-                if not program.lock.acquire(False):
+                if (lock := program.lock).locked():  # another thread may take it now: then its call is waited for
                     continue
-                try:
-                    out = program.call(args, kwargs, self.fn)
-                finally:
-                    program.lock.release()
+                with lock:  # no interrupt comes between taking it and the block
+                    out = program.call(program, args, kwargs, self.fn)
                 if out is not MISSED:
                     if program is not programs[0]:
                         self.programs[mode] = [program, *[p for p in programs if p is not program]]
@@ -278,13 +276,11 @@ class Compiled:
                 return self.as_it_is(*args, **kwargs)
             if program.pays and program.settled():
                 program.call = call_function(program)
-            if program.lock.acquire(False):
-                try:
+            if not program.lock.locked():
+                with program.lock:
                     if program.trials:
                         return program.timed(0, program.run, program, inputs, self.fn, args, kwargs)
                     return program.run(program, inputs, self.fn, args, kwargs)
-                finally:
-                    program.lock.release()
         if mode in self.broken:
             return self._in_pieces(args, kwargs)
         if stance[-1] in ("eager_on_recompile",) and self.count:

@@ -78,7 +78,7 @@ class Guards:
         returned = f"    return [{', '.join(f't{k}' for k in range(count))}]"
         self.source = "\n".join(["def check(args, kwargs):", *self.lines(), returned, EXCEPT])
         exec(compile(self.source, "<guards of a compiled function>", "exec"), scope := self.fresh())
-        self.check = scope["check"]
+        self.check = scope.pop("check")  # a function that its globals name would be a cycle
 
     def fresh(self) -> dict[str, Any]:
         """The names that ``lines`` read, with a ``last`` of its own."""

@@ -75,8 +75,8 @@ def record(
     """(the call's result, its recording or why there is none, where it broke); it runs in the mode ``within``."""
     with recording:
         collecting = gc.isenabled()
-        gc.disable()  # its callbacks would run in the program's frames, and end the recording
-        try:
+        try:  # an interrupt may come as soon as the collector is off
+            gc.disable()  # its callbacks would run in the program's frames, and end the recording
             return _record(fn, args, kwargs, within)
         finally:
             if collecting:
@@ -180,9 +180,11 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
             tracer.stop("an error is raised")
         raise
     finally:
-        if not tracer.closed:
-            tracer.close()
-        TRACER.set(before)
+        try:
+            if not tracer.closed:
+                tracer.close()
+        finally:
+            TRACER.set(before)
 
 
 def _modes() -> Any:

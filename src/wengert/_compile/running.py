@@ -48,11 +48,11 @@ def run_function(program: Any) -> Any:
 
 
 def call_function(program: Any) -> Any:
-    """``call(args, kwargs, fn)``."""
+    """``call(program, args, kwargs, fn)``."""
     guards, r = program.guards, program.recording
     arrays = f"[{', '.join(f'a{x.k}' for x in guards.arrays)}]"
     turns = _turns(program)
-    scope = guards.fresh() | _scope(program) | {"program": program, "missed": MISSED}
+    scope = guards.fresh() | _scope(program) | {"missed": MISSED}
     if turns is None:
         lines, ran, out = guards.lines(), [f"outs = program.runner({arrays})"], "outs[{}]"
     else:
@@ -68,7 +68,7 @@ def call_function(program: Any) -> Any:
         scope |= turns.scope()
     lines = [x.replace("return None", "return missed") for x in (*lines, EXCEPT)]
     return _made(
-        "call(args, kwargs, fn)", [*lines, *[f"  {x}" for x in (*ran, *_given(program, out, _CALLERS))]], scope
+        "call(program, args, kwargs, fn)", [*lines, *[f"  {x}" for x in (*ran, *_given(program, out, _CALLERS))]], scope
     )
 
 
@@ -83,7 +83,7 @@ def _turns(program: Any) -> Any:
 
 def _made(head: str, lines: list[str], scope: dict[str, Any]) -> Any:
     exec(compile("\n".join([f"def {head}:", *lines]), __file__, "exec"), scope)
-    return scope[head.partition("(")[0]]
+    return scope.pop(head.partition("(")[0])  # a function that its globals name would be a cycle
 
 
 def _scope(program: Any) -> dict[str, Any]:

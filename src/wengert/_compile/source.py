@@ -11,6 +11,7 @@ import itertools
 import keyword
 import linecache
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,15 @@ from .._arrays.memory import address_of
 from .plan import Plan, array_for
 from .tape import DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
 
+
+class _Gone(weakref.ref["NumpyProgram"]):
+    """A program that went; an interrupt in a ``__del__`` would be dropped."""
+
+    name: str
+
+
 _count = itertools.count(1).__next__
-_ended: list[str] = []  # names of programs that are gone: the debugger may be walking through the cache meanwhile
+_ended: list[_Gone] = []  # the programs that are gone: the debugger may be walking through the cache meanwhile
 FILL: Any = None  # tests put a number here: what buffers hold before each call
 SHARING = True  # tests switch this off
 LARGE = 1 << 14  # elements for each operator
@@ -77,13 +85,12 @@ class NumpyProgram:
         self.name = f"<compiled {title} {_count()}>"
         self.source = f"def program({names}):\n{body}\n"
         while _ended:
-            linecache.cache.pop(_ended.pop(), None)
+            linecache.cache.pop(_ended.pop().name, None)
         linecache.cache[self.name] = (len(self.source), None, self.source.splitlines(True), self.name)
         exec(compile(self.source, self.name, "exec"), self.scope)
-        self.program = self.scope["program"]
-
-    def __del__(self) -> None:
-        _ended.append(getattr(self, "name", ""))
+        self.gone = _Gone(self, _ended.append)
+        self.gone.name = self.name
+        self.program = self.scope.pop("program")
 
     def run(self, arrays: list[Any]) -> tuple[Any, ...]:
         """Run the program on the inputs' arrays."""

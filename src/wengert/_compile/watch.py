@@ -236,7 +236,8 @@ class Finder(Values):
 
     def release(self) -> None:
         """Drop what only the trace needed."""
-        for kept in (self.again, self.inputs, self.held, self.young, self.seen, self.codes, self.absent, self.groups):
+        own = self.again, self.inputs, self.held, self.seen, self.codes, self.absent, self.groups
+        for kept in (*own, self.young, self.young_ids):
             kept.clear()
 
     def changed(self) -> str | None:

@@ -66,8 +66,8 @@ _all_loaded = False
 def _import(modules: Iterable[str]) -> None:
     """Without the cyclic collector, which would look again and again at functions that stay: a fifth of the time."""
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         for name in modules:
             import_module(name if name[0] == "." else f"._ops.{name}", _PACKAGE)
     finally:

@@ -256,11 +256,16 @@ class _WrappedCall:
         )
 
     def __call__(self, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        recording = torch.is_grad_enabled()
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
             return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[arg-type]
-        except Exception as e:
+        except BaseException as e:
+            if torch.is_grad_enabled() is not recording:  # the graph has turned it off, and not on again
+                torch._C._set_grad_enabled(recording)
+            if not isinstance(e, Exception):
+                raise
             frames = list(traceback.walk_tb(e.__traceback__))
             while len(frames) > 1 and _is_compiled(frames[-1][0]):
                 frames.pop()

@@ -445,7 +445,7 @@ class _Frame:
     """The memory of one call of a program, and the table of addresses that its C functions read."""
 
     def __init__(self, program: CProgram) -> None:
-        self.program = program
+        self._program = ref(program)  # which has this frame
         size = program.nbytes + program._scratch_bytes + 2 * _ALIGNED
         self.memory = np.empty(size, np.uint8)
         start = -self.memory.ctypes.data % _ALIGNED
@@ -485,6 +485,12 @@ class _Frame:
                 self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
             else:
                 self.table[k] = self.begin + program.offsets[m]
+
+    @property
+    def program(self) -> CProgram:
+        """The program whose call it is."""
+        found: Any = self._program()
+        return found  # type: ignore[no-any-return]
 
     def run(self, inputs: list[Any]) -> list[Any] | None:
         program, table, last = self.program, self.table, self.last

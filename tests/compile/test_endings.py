@@ -1,0 +1,128 @@
+"""What a compiled function leaves when a call ends early, and what its programs leave when they go."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+import wengert as torch
+from wengert._compile import record
+
+
+def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return ((x * w).relu() * 2).sum()
+
+
+def of(made: Any) -> Any:
+    """The program of a compiled function that has one."""
+    return next(iter(made._compiled.programs.values()))[0]
+
+
+@pytest.mark.usefixtures("no_gc")
+def test_a_program_that_goes_needs_no_collector() -> None:
+    """It took 16,000 blocks of memory until a collection, and more the longer there was none."""
+    made, w = torch.compile(lambda x, w: step(x, w), backend="numpy"), torch.ones(3, requires_grad=True)
+    for _ in range(3):
+        made(torch.ones(3), w).backward()
+    program = of(made)
+    assert program.call is not None and w.grad.tolist() == [6, 6, 6]
+    parts = [program, program.guards, program.recording, program.recording.finder, program.forward, program.backward]
+    left = [*map(weakref.ref, parts), weakref.ref(program.call), weakref.ref(program.guards.check)]
+    del made, program, parts
+    assert [ref() for ref in left] == [None] * len(left)
+
+
+@pytest.mark.usefixtures("no_gc")
+def test_a_program_in_c_needs_no_collector_either() -> None:
+    tier = pytest.importorskip("wengert._compile.c.tier")
+    made = torch.compile(lambda x: (x * 2).exp())
+    made(torch.ones(300))
+    tier.wait()
+    if (program := of(made).forward.c) is None:
+        pytest.skip("there is no C compiler")
+    made(torch.ones(300))
+    left = weakref.ref(program)
+    del made, program
+    assert left() is None
+
+
+BACKENDS = {"eager": "eager", "aot_eager": "aot_eager", "forward": lambda gm, _: gm.forward, "module": lambda gm, _: gm}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_error_where_nothing_is_recorded_leaves_no_mode_on(backend: str) -> None:
+    @torch.compile(backend=BACKENDS[backend])
+    def looked_up(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            y = torch.nn.functional.embedding(i, x)
+        return y * 2 + x[:2]
+
+    x = torch.ones(3, 2, requires_grad=True)
+    looked_up(x, torch.tensor([0, 1]))
+    with pytest.raises(IndexError):
+        looked_up(x, torch.tensor([0, 7]))
+    assert torch.is_grad_enabled()
+
+
+def test_an_error_in_an_exported_program_leaves_no_mode_on(capsys: Any) -> None:
+    class M(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                y = torch.nn.functional.embedding(i, x)
+            return y * 2
+
+    program = torch.export.export(M(), (torch.ones(3, 2), torch.tensor([0, 1]))).module()
+    with pytest.raises(IndexError):
+        program(torch.ones(3, 2), torch.tensor([0, 7]))
+    assert torch.is_grad_enabled()
+
+
+def test_an_interrupt_before_a_recording_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Collector:
+        isenabled, enable = gc.isenabled, gc.enable
+
+        @staticmethod
+        def disable() -> None:
+            gc.disable()
+            raise KeyboardInterrupt
+
+    assert gc.isenabled()
+    monkeypatch.setattr(record, "gc", Collector)
+    with pytest.raises(KeyboardInterrupt):
+        torch.compile(step, backend="numpy")(torch.ones(3), torch.ones(3))
+    assert gc.isenabled()
+
+
+class Interrupted:
+    """A lock; whoever asks for it by a call is interrupted as soon as it is held, as a signal may do."""
+
+    def __init__(self, lock: Any) -> None:
+        self.lock = lock
+        self.locked, self.release = lock.locked, lock.release
+
+    def acquire(self, *args: Any) -> None:
+        self.lock.acquire(*args)
+        raise KeyboardInterrupt
+
+    def __enter__(self) -> Any:
+        return self.lock.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self.lock.__exit__(*error)
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_an_interrupt_leaves_no_program_locked(calls: int) -> None:
+    """A program that stays locked is made anew at each call, and after eight calls nothing is compiled any longer."""
+    made = torch.compile(lambda x, w: step(x, w), backend="numpy")
+    for _ in range(calls):
+        made(torch.ones(3), torch.ones(3))
+    program = of(made)
+    lock, program.lock = program.lock, Interrupted(program.lock)
+    with contextlib.suppress(KeyboardInterrupt):
+        made(torch.ones(3), torch.ones(3))
+    assert not lock.locked() and made._compiled.count == 1
