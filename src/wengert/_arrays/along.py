@@ -1,4 +1,4 @@
-"""Reading and adding along one dimension at the positions of an index tensor.
+"""Reading and adding along one dimension at the positions of an index tensor, and cyclic shifts along it.
 
 NOTE [ Lines ]
     A line consists of the elements of an array that differ in their index along ``dim`` only. An index along ``dim``
@@ -21,7 +21,7 @@ from . import intp
 from .accumulate import add_rows
 from .compiled import FEWEST, with_kernel
 from .cuts import cut_parts
-from .library import COLONS, in_lib
+from .library import COLONS, concatenate, in_lib
 from .threads import parallel_map, single_threaded
 
 _BLOCK = 1 << 15  # elements of a block
@@ -230,3 +230,20 @@ def first_outside(index: Any, least: int, n: int) -> int | None:
         return None
     outside = (index < least) | (index >= n)
     return int(index[outside][0])
+
+
+def rolled(x: Any, shift: int, dim: int) -> Any:
+    """The array with its elements shifted cyclically along a dim, in rows."""
+    n = x.shape[dim]
+    first = -shift % n if n else 0
+    if x.size <= 64 and type(x) is np.ndarray and x.flags.c_contiguous:  # what follows takes three NumPy calls
+        return intp.take(x, _from_first(n, first), dim)
+    lead = COLONS[dim]
+    r = concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim)
+    return r if r.flags.c_contiguous else np.ascontiguousarray(r)
+
+
+@functools.lru_cache(256)
+def _from_first(n: int, first: int) -> Any:
+    """The positions of ``n`` elements from the one at ``first`` on."""
+    return np.arange(first, first + n, dtype=intp.INTP) % max(n, 1)

@@ -1,6 +1,7 @@
-"""Blocks of 16 float32 normals, to the digit of PyTorch's kernel.
+"""Blocks of 16 normals, to the digit of PyTorch's kernels.
 
-A block is 16 words; word i and word i + 8 give the normals i and i + 8 (Box and Muller, Ann. Math. Stat. 29, 1958).
+A float32 block is 16 words, a float64 block 16 uniforms: number i and number i + 8 give the normals i and i + 8 (Box
+and Muller, Ann. Math. Stat. 29, 1958).
 `box_muller_float32` makes blocks of many words. It costs at least 50 us, so short draws use a `NormalTable`: it is made
 once for many words and holds every value that a word can become, and any block is composed from it.
 """
@@ -13,6 +14,7 @@ import math
 import numpy as np
 
 from ..threads import parallel_map
+from .libm import libm
 
 CHUNK = 1 << 15
 """Elements to work on at a time in what has many passes over the data, so that they stay in cache."""
@@ -174,6 +176,20 @@ def box_muller_float32(words: np.ndarray) -> np.ndarray:
             normals[half] = direction.view(np.complex128).reshape(2, -1)
 
     parallel_map(make, range(0, words.size, 2 * CHUNK))
+    return out
+
+
+def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
+    """Blocks of 16 float64 uniforms to blocks of 16 float64 standard normals, paired as in `box_muller_float32`."""
+    out = np.empty(uniforms.size, np.float64)
+    for start in range(0, uniforms.size, 2 * CHUNK):
+        chunk = slice(start, start + 2 * CHUNK)
+        first, second = uniforms[chunk].reshape(-1, 2, 8).transpose(1, 0, 2)
+        radius = np.sqrt(-2.0 * libm("log")((1.0 - first).ravel()))
+        theta = (second * (2.0 * math.pi)).ravel()
+        normals = out[chunk].reshape(-1, 2, 8)
+        normals[:, 0] = (radius * libm("cos")(theta)).reshape(-1, 8)
+        normals[:, 1] = (radius * libm("sin")(theta)).reshape(-1, 8)
     return out
 
 

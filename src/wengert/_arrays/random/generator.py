@@ -39,7 +39,7 @@ import numpy as np
 
 from ..._base.dtypes import FLOAT32, FLOAT64
 from ..._base.forks import held
-from .box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
+from .box_muller import LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
 from .libm import libm
 from .twister import BLOCK_WORDS as _BLOCK_WORDS
 from .twister import Twister
@@ -543,23 +543,6 @@ def _untempered(words: np.ndarray) -> np.ndarray:
 
 
 _MASK_7, _MASK_15 = np.uint32(0x9D2C5680), np.uint32(0xEFC60000)
-
-
-# ---- blocks of normals
-
-
-def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
-    """Blocks of 16 float64 uniforms to blocks of 16 float64 standard normals, paired as in `box_muller_float32`."""
-    out = np.empty(uniforms.size, np.float64)
-    for start in range(0, uniforms.size, 2 * CHUNK):
-        chunk = slice(start, start + 2 * CHUNK)
-        first, second = uniforms[chunk].reshape(-1, 2, 8).transpose(1, 0, 2)
-        radius = np.sqrt(-2.0 * libm("log")((1.0 - first).ravel()))
-        theta = (second * (2.0 * math.pi)).ravel()
-        normals = out[chunk].reshape(-1, 2, 8)
-        normals[:, 0] = (radius * libm("cos")(theta)).reshape(-1, 8)
-        normals[:, 1] = (radius * libm("sin")(theta)).reshape(-1, 8)
-    return out
 
 
 class DefaultGenerator(Generator):

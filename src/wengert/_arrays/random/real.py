@@ -14,7 +14,7 @@ from math import log1p
 import numpy as np
 
 from ..._base.dtypes import FLOAT32
-from .box_muller import CHUNK, box_muller_float32, words_for
+from .box_muller import CHUNK, box_muller_float32, box_muller_float64, words_for
 from .common import (
     COMPLEX,
     COUNTABLE,
@@ -32,7 +32,7 @@ from .common import (
     shaped,
     torch_name,
 )
-from .generator import Generator, box_muller_float64, default_generator
+from .generator import Generator, default_generator
 from .libm import FEW_NUMBERS, fused_multiply_add, libm, rounded_to_float32
 
 

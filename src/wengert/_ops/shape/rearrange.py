@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
+from ..._arrays.along import rolled
 from ..._arrays.layouts import always_rows, channels_last, like, rows
-from ..._arrays.library import COLONS, concatenate, copyto
+from ..._arrays.library import copyto
 from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
@@ -102,30 +103,15 @@ def _as_joined(fn: Any) -> Any:
 def roll_dims(lib, self, shifts, dims):
     """Shift elements cyclically along dimensions; without dims, in row-major order."""
     if not dims:
-        return _rolled(lib, self.reshape(-1), shifts[0], 0).reshape(self.shape)
+        return rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
     for shift, dim in zip(shifts, dims, strict=True):
-        self = _rolled(lib, self, shift, dim)
+        self = rolled(self, shift, dim)
     return self
 
 
 @plain_body
 def plain_roll_dims(lib, self, shifts, dims):
     return lib.roll(self, shifts, dims) if dims else lib.roll(self, shifts[0])
-
-
-@functools.lru_cache(256)
-def _turned(n: int, first: int) -> Any:
-    """The positions of ``n`` elements from the one at ``first`` on."""
-    return np.arange(first, first + n, dtype=intp.INTP) % max(n, 1)
-
-
-def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
-    n = x.shape[dim]
-    first = -shift % n if n else 0
-    if x.size <= 64 and type(x) is np.ndarray and x.flags.c_contiguous:  # a copy of parts takes three NumPy calls
-        return intp.take(x, _turned(n, first), dim)
-    lead = COLONS[dim]
-    return in_order(concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim))
 
 
 @linear(
