@@ -78,6 +78,13 @@ def test_operators_have_the_names_of_aten() -> None:
     assert torch.equal(pickle.loads(pickle.dumps(gm))(x, w), gm(x, w))
 
 
+def test_operators_of_aten_take_their_first_argument_by_name() -> None:
+    x, y = torch.tensor([1.0, -2.0]), torch.zeros(2)
+    assert torch.equal(torch.ops.aten.log_sigmoid(self=x), F.logsigmoid(x))
+    assert torch.equal(torch.ops.aten.mse_loss.default(self=x, target=y, reduction=2), torch.tensor(5.0))
+    assert torch.equal(torch.ops.aten.cross_entropy_loss(x[None], torch.tensor([0]), None, 2), F.softplus(x[1] - x[0]))
+
+
 def test_nested_inputs_are_flattened() -> None:
     gm = make_fx(lambda d: d["x"] * d["y"][0])({"x": torch.ones(2), "y": [torch.ones(2)]})
     assert torch.equal(gm({"x": torch.full((2,), 2.0), "y": [torch.full((2,), 3.0)]}), torch.full((2,), 6.0))

@@ -65,7 +65,7 @@ class OpOverloadPacket:
         """The names of the overloads that were accessed so far."""
         return list(self._overloads)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         found = _overriding(args, kwargs)
         return ask(self, found, args, kwargs) if found else _public(self.__name__)(*args, **kwargs)
 
@@ -157,7 +157,7 @@ class OpOverload:
         found = [s for s in schemas(self._overloadpacket.__name__) if s.overload == self._overloadname]
         return found[0] if found else None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         found = _overriding(args, kwargs)
         if found:
             return ask(self, found, args, kwargs)

@@ -65,7 +65,7 @@ def _loss(name: str, parameters: str = "reduction") -> Any:
     function, names = getattr(F, name), parameters.split()
 
     def body(self: Any, target: Any, *args: Any, **named: Any) -> Any:
-        named |= zip(names, args, strict=False)
+        named |= zip(names[: len(args)], args, strict=True)
         return function(self, target, **named | {"reduction": _REDUCTIONS[named.get("reduction", 1)]})
 
     return body
