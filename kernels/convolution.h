@@ -4,8 +4,14 @@
 #define SIZES 20
 #define PACKED N(SIZES + 2)
 #define PADDED N(SIZES + 3)
-ENTRY(conv_pack_weights_f) { const conv_t k = *(const conv_t *)A[0]; const i64 K = k.KD * k.KH * k.KW;
-  for (i64 g = from; g < to; g++) conv_pack(P(float, 0) + g * PACKED, P(float, 1) + g * k.O * k.C * K, k.C, k.O, K, (int)N(SIZES + 4)); }
+/* what ``conv_pack`` writes, by blocks of outputs; of some channels at a time, whose part stays in the first cache */
+ENTRY(conv_pack_weights_f) { const conv_t k = *(const conv_t *)A[0]; const i64 K = k.KD * k.KH * k.KW, lanes = lanes_of(k.O), blocks = (k.O + lanes - 1) / lanes, turned = N(SIZES + 4);
+  for (i64 q = from; q < to; q++) { const i64 b = q % blocks; float *to = P(float, 0) + q / blocks * PACKED + b * lanes * k.C * K; const float *w = P(float, 1) + q / blocks * k.O * k.C * K;
+    for (i64 c = 0; c < k.C; c += CHANNELS) { const i64 end = c + CHANNELS < k.C ? c + CHANNELS : k.C;
+      for (i64 l = 0; l < lanes; l++) { const i64 o = b * lanes + l;
+        if (o >= k.O) for (i64 e = c * K; e < end * K; e++) to[e * lanes + l] = 0;
+        else if (!turned) for (i64 e = c * K; e < end * K; e++) to[e * lanes + l] = w[o * k.C * K + e];
+        else for (i64 d = c; d < end; d++) for (i64 e = 0; e < K; e++) to[(d * K + e) * lanes + l] = w[(d * k.O + o) * K + K - 1 - e]; } } } }
 /* V: vectors of a tile's outputs */
 #define IMAGES(name, V, fixed) static __attribute__((noinline)) void name(void **A, i64 from, i64 to) { \
   conv_t k = *(const conv_t *)A[0]; fixed \

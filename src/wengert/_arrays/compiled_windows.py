@@ -60,7 +60,7 @@ def _images(k: Kernels, s: _Sizes, x: Any, weight: Any, bias: Any, shape: Ints, 
         k.call("conv_planes", dtype, n * g * s.sizes[4], s.work // s.sizes[4], sizes, (), r, x, weight, bias)
         return r
     packed = np.empty(g * s.packed, dtype)
-    k.call("conv_pack_weights", dtype, g, GRAIN, sizes, (), packed, weight)
+    k.call("conv_pack_weights", dtype, g * s.blocks, s.packed // s.blocks, sizes, (), packed, weight)
     k.call("conv_images", dtype, n * g, GRAIN, sizes, (), r, x, packed, bias)
     return r
 

@@ -51,7 +51,8 @@ import numpy as np
 from . import compiled
 from .compiled import LEAST, kernels
 from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
-from .fused import FusedBody, cost_of, fused_body_of
+from .fused import SLOW, FusedBody, cost_of, fused_body_of
+from .shared_ufuncs import shared
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -256,9 +257,12 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     if layout is None:
         return body(*arrays)
     if kernels() is not None:
-        program = fused_body_of(body, arrays)
+        alone = isinstance(body, np.ufunc) and len(layout.shape) == 1
+        program = None if alone and body not in SLOW else fused_body_of(body, arrays)
         if program is not None and len(program.dtypes) == 1 and (results := _run_compiled(program, layout)):
             return results[0]
+        if alone:  # NumPy's own loop: a pass over memory takes no longer than in C
+            return shared(body)(*arrays)
         if layout.size < LARGE:
             return body(*arrays)
     if len(layout.shape) > 1:
@@ -468,13 +472,9 @@ def multiply_into(x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return np.multiply(y, x, x)
-        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
         if kernels() is not None:
-            from . import compiled_bodies
-
-            program = fused_body_of(np.multiply, (y_flat, x_flat))
-            if program is not None and compiled_bodies.run(program, x_flat.shape, [x_flat], [y_flat, x_flat]):
-                return x
+            return shared(np.multiply)(y, x, x)
+        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
         work = x.size * cost_of(np.multiply, (x, y)) / 1000
         parallel_map(
             lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work
