@@ -47,7 +47,7 @@ class Kernels:
         self.variant = lib.wengert_kernels_variant().decode()
         self._find, self._run, self._threads = lib.wengert_kernels_find, lib.wengert_kernels_run, lib.wengert_threads
         self._find.argtypes, self._find.restype = [ctypes.c_char_p], ctypes.c_void_p
-        self.loop = ctypes.cast(lib.wengert_kernels_loop, ctypes.c_void_p).value
+        self.loop: int = ctypes.cast(lib.wengert_kernels_loop, ctypes.c_void_p).value or 0
         self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64], None
         self._threads.argtypes, self._threads.restype = [ctypes.c_int64], None
         self._known: dict[str, int | None] = {}

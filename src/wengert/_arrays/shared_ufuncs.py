@@ -89,14 +89,15 @@ def _made(fn: Any, loop: int) -> Any:
     types, name, doc = b"".join([row for _, row in rows]), fn.__name__.encode(), b""
     texts = [ctypes.create_string_buffer(text) for text in (types, name, doc)]
     _kept.append((functions, data, ways, texts))
-    at = [ctypes.addressof(x) for x in (functions, data, *texts)]
+    held: list[Any] = [functions, data, *texts]
+    at = [ctypes.addressof(x) for x in held]
     made = _make()(*at[:3], len(rows), fn.nin, fn.nout, _NO_IDENTITY, *at[3:], 0)
     _UFunc.from_address(id(made)).type_resolver = there.type_resolver  # refuses the difference of bools
     return made
 
 
 _NO_IDENTITY = -1
-_CHARS = {np.dtype(c).num: c for c in np.typecodes["All"]}
+_CHARS: dict[int, str] = {np.dtype(c).num: c for c in np.typecodes["All"]}
 
 
 @functools.cache
