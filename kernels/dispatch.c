@@ -17,10 +17,28 @@ static void choose(void) { /* WENGERT_KERNELS_VARIANT: at most 2, 3 or 4 */
   else { find = find_none; chosen = "none for this processor"; }
 }
 #endif
-EXPORT i64 wengert_kernels_abi(void) { return 2; }
+EXPORT i64 wengert_kernels_abi(void) { return 3; }
 EXPORT const char *wengert_kernels_version(void) { return WENGERT_VERSION; }
 EXPORT const char *wengert_kernels_variant(void) { if (!find) choose(); return chosen; }
 EXPORT part_t wengert_kernels_find(const char *name) { if (!find) choose(); return find(name); }
 EXPORT void wengert_kernels_run(part_t f, void **A, i64 total, i64 grain) {
   if (grain && total >= 2 * grain) wengert_parallel(f, A, total, grain); else if (total > 0) f(A, 0, total);
+}
+
+/* A ufunc's loop whose elements the threads share; ``data`` says which, and from how many on. What is added up (the result
+   does not move) or runs on (the result is one element behind an operand) stays whole. */
+typedef void (*loop_t)(char **, const intptr_t *, const intptr_t *, void *);
+typedef struct { loop_t loop; void *data; i64 operands, least; } shared_t;
+#define UNIT 1024 /* elements: parts begin where vectors do */
+static void some(void **A, i64 from, i64 to) {
+  const shared_t *s = A[0]; char **all = A[1], *args[8]; const intptr_t *steps = A[2], n = *(const intptr_t *)A[3];
+  const intptr_t first = from * UNIT, count = (to * UNIT < n ? to * UNIT : n) - first;
+  for (i64 k = 0; k < s->operands; k++) args[k] = all[k] + first * steps[k];
+  s->loop(args, &count, steps, s->data);
+}
+EXPORT void wengert_kernels_loop(char **args, const intptr_t *n, const intptr_t *steps, void *data) {
+  const shared_t *s = data; const i64 last = s->operands - 1;
+  if (*n < s->least || !steps[last] || args[last] - args[0] == steps[last]) { s->loop(args, n, steps, s->data); return; }
+  void *A[] = {data, args, (void *)steps, (void *)n};
+  wengert_parallel(some, A, (*n + UNIT - 1) / UNIT, s->least / (2 * UNIT));
 }

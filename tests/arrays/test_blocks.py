@@ -341,3 +341,26 @@ def test_numpys_buffer_is_as_before():
     with pytest.raises(ZeroDivisionError):
         _blocks.rows(lambda part: 1 / 0, 100, 1000)
     assert np.getbufsize() == before
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(os, "confstr"), reason="glibc's memory")
+def test_memory_of_large_work_stays():
+    """A second pass over 200 MB of new arrays finds its pages there."""
+    if not (os.confstr("CS_GNU_LIBC_VERSION") or "").startswith("glibc"):
+        pytest.skip("another C library")
+    program = """if True:
+        import resource
+
+        import numpy as np
+
+        import wengert
+
+        def faults():
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            arrays = [np.ones(2_500_000) for _ in range(10)]
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        first, second = faults(), faults()
+        assert second < first / 4, (first, second)
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

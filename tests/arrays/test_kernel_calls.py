@@ -148,6 +148,15 @@ def test_maxima_of_windows(data: Any, dtype: Any, shape: tuple[int, int, int]) -
 
 
 @MANY
+@given(st.data(), DTYPES, SMALL, st.sampled_from([1, 7, 40]))
+def test_adding_in_rows(data: Any, dtype: Any, rows: int, n: int) -> None:
+    """Rows whose places repeat."""
+    g = data.draw(arrays((rows, 30), dtype, False))
+    at = np.random.RandomState(n).randint(0, n, (rows, 30))
+    check(windows.scattered_in_rows, pooling.added_in_rows, g, at, n, size=30)
+
+
+@MANY
 @given(st.data(), DTYPES, st.tuples(SMALL, st.integers(1, 40), st.integers(1, 40)))
 def test_means_of_parts(data: Any, dtype: Any, shape: tuple[int, int, int]) -> None:
     size, x = shape[1:], data.draw(arrays(shape, dtype))

@@ -22,7 +22,7 @@ import numpy as np
 
 from .memory import address_of
 
-ABI = 2
+ABI = 3
 LEAST = 1 << 15  # elements from which kernels are asked for: a call takes some 3 us
 FEWEST = 1 << 12  # the same for work of many passes
 GRAIN = 1 << 15  # elements that are worth another thread
@@ -47,6 +47,7 @@ class Kernels:
         self.variant = lib.wengert_kernels_variant().decode()
         self._find, self._run, self._threads = lib.wengert_kernels_find, lib.wengert_kernels_run, lib.wengert_threads
         self._find.argtypes, self._find.restype = [ctypes.c_char_p], ctypes.c_void_p
+        self.loop: int = ctypes.cast(lib.wengert_kernels_loop, ctypes.c_void_p).value or 0
         self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64], None
         self._threads.argtypes, self._threads.restype = [ctypes.c_int64], None
         self._known: dict[str, int | None] = {}
@@ -60,11 +61,15 @@ class Kernels:
             found = self._known[name] = self._find(name.encode())
             return found
 
-    def run(self, kernel: int, total: int, grain: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
-        """Let a kernel do its parts ``0..total``, at least ``grain`` to a thread; ``None`` is no array."""
+    def follow(self) -> None:
+        """Tell the library how many threads there are."""
         if (threads := wanted_threads()) != self._told:
             self._threads(threads)
             self._told = threads
+
+    def run(self, kernel: int, total: int, grain: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
+        """Let a kernel do its parts ``0..total``, at least ``grain`` to a thread; ``None`` is no array."""
+        self.follow()
         held = (ctypes.c_int64 * len(sizes))(*sizes), (ctypes.c_double * (len(numbers) + 1))(*numbers)
         table = (ctypes.c_void_p * (2 + len(arrays)))(
             ctypes.addressof(held[0]),

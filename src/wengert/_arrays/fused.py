@@ -242,7 +242,7 @@ _PAIRED = {  # ufuncs that are slow with a number, and how they take ``out``: tw
 
 
 # ---- cost
-_SLOW = frozenset(
+SLOW = frozenset(
     getattr(np, name)
     for name in (
         "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
@@ -258,7 +258,7 @@ def _passes_of(fn: Any) -> int:
 
 
 def _cost_of_step(fn: Any, dtype: Any) -> float:
-    return (_SLOW_STEP if fn in _SLOW else _QUICK_STEP) * dtype.itemsize * _passes_of(fn)
+    return (_SLOW_STEP if fn in SLOW else _QUICK_STEP) * dtype.itemsize * _passes_of(fn)
 
 
 def cost_of(ufunc: Any, operands: Any) -> float:

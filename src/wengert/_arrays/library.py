@@ -171,7 +171,7 @@ class _BesideHalf(np.ndarray[Any, Any]):
     """
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> Any:
-        dtype = np.float32 if ufunc in (np.multiply, np.true_divide) else np.float16
+        dtype = np.float32 if ufunc.__name__ in ("multiply", "divide") else np.float16  # also a ufunc made anew
         with np.errstate(all="ignore"):
             r = ufunc(*[np.asarray(x, dtype) for x in inputs])
             if out is None:

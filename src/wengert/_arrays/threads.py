@@ -27,15 +27,17 @@ NOTE [ What a thread costs ]
 
 NOTE [ Fresh memory ]
     glibc returns memory to the system whenever 128 kB at the top of the heap are free, and new memory comes page by
-    page: a new array of a million numbers then costs five times as much as filling it. glibc raises that threshold
-    once a program has freed a large array (up to 32 MB), so importing this module does so; the array is never written
-    and takes no memory. Up to 64 MB that were once in use then stay with the process.
+    page: a new array of a million numbers then costs five times as much as filling it, and a step of ResNet-18 spends a
+    tenth of its time so. Importing this module raises that threshold: up to 1 GB that was once in use then stays with
+    the process. Arrays of 32 MB and more get memory of their own in any case, which is the most that glibc allows.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -49,7 +51,8 @@ import numpy as np
 from . import compiled
 from .compiled import LEAST, kernels
 from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
-from .fused import FusedBody, cost_of, fused_body_of
+from .fused import SLOW, FusedBody, cost_of, fused_body_of
+from .shared_ufuncs import shared
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -62,7 +65,9 @@ _ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy raises the
 _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 _REDUCING = 0.04  # ns that a reduction takes for a byte
 
-np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
+if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+    mallopt(-1, 1 << 30)  # M_TRIM_THRESHOLD: NOTE [ Fresh memory ]
+    mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD
 
 
 # ---- threads
@@ -252,9 +257,12 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     if layout is None:
         return body(*arrays)
     if kernels() is not None:
-        program = fused_body_of(body, arrays)
+        alone = isinstance(body, np.ufunc) and len(layout.shape) == 1
+        program = None if alone and body not in SLOW else fused_body_of(body, arrays)
         if program is not None and len(program.dtypes) == 1 and (results := _run_compiled(program, layout)):
             return results[0]
+        if alone:  # NumPy's own loop: a pass over memory takes no longer than in C
+            return shared(body)(*arrays)
         if layout.size < LARGE:
             return body(*arrays)
     if len(layout.shape) > 1:
@@ -464,13 +472,9 @@ def multiply_into(x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return np.multiply(y, x, x)
-        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
         if kernels() is not None:
-            from . import compiled_bodies
-
-            program = fused_body_of(np.multiply, (y_flat, x_flat))
-            if program is not None and compiled_bodies.run(program, x_flat.shape, [x_flat], [y_flat, x_flat]):
-                return x
+            return shared(np.multiply)(y, x, x)
+        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
         work = x.size * cost_of(np.multiply, (x, y)) / 1000
         parallel_map(
             lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work

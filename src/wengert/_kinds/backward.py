@@ -11,7 +11,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from numpy import multiply
+
 from .._arrays.half import rounded_once
+from .._arrays.shared_ufuncs import shared
 from .._base.registry import TENSORS, Operator
 from .._base.silence import silence
 from .._tape.node import Box, Parts
@@ -195,6 +198,11 @@ def _is_identity(formula: Any) -> bool:
     return bool(formula.__code__.co_code == (lambda xp, g: g).__code__.co_code)
 
 
+def _is_product(formula: Any) -> bool:
+    """Whether a formula is the product of its cotangent and one value."""
+    return bool(formula.__code__.co_code == (lambda xp, g, x: g * x).__code__.co_code)
+
+
 _TEXT = {
     "params": "*n.params",
     "c": "n.c",
@@ -267,6 +275,10 @@ def _step(
             f"g{k}": "g" if _is_identity(formula) else f"{called[f'f{k}']}({text})"
             for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
         }
+        for k, (edge, formula, used) in zip("xy", calls, strict=True):
+            if _is_product(formula) and called[edge] == f"{edge}_" and scope[called[edge]] is formula:
+                parts[f"g{k}"] = f"times(g, {_TEXT.get(used[0], used[0])})"
+                scope["times"] = shared(multiply)
     else:
         kind, template = "many", MANY_BACKWARD
         read += [*(piece("open_box", x=x) for x in boxes), *(piece("open_list", x=x) for x in lists)]

@@ -26,6 +26,7 @@ from numpy import ndarray, ufunc
 
 from .._arrays.layouts import iterated, when_needless
 from .._arrays.library import INEXACT, constants_for
+from .._arrays.shared_ufuncs import shared
 from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import ARRAYS, Impl, Operator, publish
@@ -184,10 +185,11 @@ def binary(
 
         def scope() -> dict[str, Any]:
             raw = getattr(ARRAYS, info.name)
+            raw = raw if blocks else shared(raw)  # which asks no operand how large it is
             constants = constants_for(fast, isinstance(raw, ufunc))
             known = names_of(
                 info, N, fn=ByFirst(info, raw, constants), fast=fast, pairs=fast if pairs is None else pairs,
-                numbers=numbers, constants=constants, reject=refuse_second,
+                numbers=numbers, constants=constants, reject=refuse_second, raw=raw,
             )  # fmt: skip
             return _with_blocks(known, core, calls, holomorphic)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._arrays import shared_ufuncs
 from .._arrays.layouts import as_like, in_rows, is_dense, relaid_copy
 from .._arrays.library import ARITHMETIC
 from .hooks import before, call_leaf_hooks, call_prehooks
@@ -155,7 +156,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
     a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
         try:
-            np.add(a, g, a, casting="same_kind")
+            shared_ufuncs.add(a, g, a, casting="same_kind")
         except ARITHMETIC:  # as in Sums.add
             g = None
     elif _is_sparse(old) and type(g) is np.ndarray:

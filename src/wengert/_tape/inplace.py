@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
+from .._arrays.shared_ufuncs import shared
 from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
@@ -43,6 +44,7 @@ def inplace_form(info: Operator) -> Any:
     op = info.op
     if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
         return inplace_of(op, info.name + "_", composed=False)
+    ufunc = shared(ufunc)
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)

@@ -6,11 +6,11 @@ import operator
 from itertools import count
 from typing import Any
 
-import numpy as np
+from numpy import ndarray
 
+from .._arrays import shared_ufuncs
 from .._arrays.library import ARITHMETIC, silently
 from .node import Node, Parts, Port
-from .tensor import Tensor
 
 _numbers = count()
 
@@ -45,21 +45,23 @@ class Pass:
             return old
         if old is None:  # a leaf with one edge that has no cotangent
             return new
-        if not (isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray):
+        plus = operator.add
+        if type(old) is ndarray and type(new) is ndarray:
+            plus = shared_ufuncs.add
             owned = self.owned
             if owned is None:
                 owned = self.owned = set()
             elif node in owned and old.dtype is new.dtype:
                 try:
-                    np.add(old, new, out=old)
+                    plus(old, new, old)
                 except ARITHMETIC:  # NumPy raises for inf - inf after the sum is computed
                     return old
                 return old
             owned.add(node)
         try:
-            return old + new
+            return plus(old, new)
         except ARITHMETIC:
-            return silently(operator.add, old, new)
+            return silently(plus, old, new)
 
     def nodes(self) -> set[Node]:
         """All nodes that this pass runs or returns."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import blas, threads
+from .._arrays import blas, shared_ufuncs, threads
 from .._base import errors
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, device
@@ -46,6 +46,7 @@ def set_num_threads(n: int, /) -> None:
     """
     threads.requested = _count(n, "set_num_threads")
     blas.set_threads(n)
+    shared_ufuncs.follow()
 
 
 @public("torch.get_num_threads")

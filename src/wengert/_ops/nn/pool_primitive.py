@@ -18,6 +18,7 @@ from ..._arrays.layouts import as_channels_of, as_indices, channels_last, channe
 from ..._arrays.pooling import (
     MANY,
     adaptive_edges,
+    added_in_rows,
     are_apart,
     means_of,
     means_of_few,
@@ -153,12 +154,12 @@ def pool_scatter(lib, g, indices, size, unique):
     rows, n = math.prod(lead), math.prod(size)
     if unique and rows * n >= MANY:
         return scattered_in_rows(g.reshape(rows, -1), indices.reshape(rows, -1), n).reshape(*lead, *size)
+    if not unique and g.dtype.kind == "f" and g.size:
+        return added_in_rows(g.reshape(rows, -1), indices.reshape(rows, -1), n).reshape(*lead, *size)
     flat = indices.reshape(rows, math.prod(indices.shape[len(lead) :])) + (lib.arange(rows) * n)[:, None]
     if unique:
         r = lib.zeros(rows * n, g.dtype)
         r[flat.reshape(-1)] = g.reshape(-1)
-    elif g.dtype.kind == "f" and g.size:
-        r = intp.bincount(flat.reshape(-1), g.reshape(-1), rows * n).astype(g.dtype, copy=False)
     else:
         r = lib.zeros(rows * n, g.dtype)
         lib.add.at(r, flat.reshape(-1), g.reshape(-1))
