@@ -28,8 +28,9 @@ NOTE [ What a thread costs ]
 NOTE [ Fresh memory ]
     glibc returns memory to the system whenever 128 kB at the top of the heap are free, and new memory comes page by
     page: a new array of a million numbers then costs five times as much as filling it, and a step of ResNet-18 spends a
-    tenth of its time so. Importing this module raises that threshold: up to 1 GB that was once in use then stays with
-    the process. Arrays of 32 MB and more get memory of their own in any case, which is the most that glibc allows.
+    tenth of its time so. Importing this module raises that threshold: up to 1 GB that was once in use, and no more than
+    a sixteenth of the machine's memory, then stays with the process. Arrays of 32 MB and more get memory of their own
+    in any case, which is the most that glibc allows.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows
 _REDUCING = 0.04  # ns that a reduction takes for a byte
 
 if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
-    mallopt(-1, 1 << 30)  # M_TRIM_THRESHOLD: NOTE [ Fresh memory ]
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    mallopt(-1, max(1 << 26, min(1 << 30, machine // 16)))  # M_TRIM_THRESHOLD: NOTE [ Fresh memory ]
     mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD
 
 
