@@ -148,7 +148,7 @@ def _edge_of_box(n: Node, box: Box) -> Node | Port | None:
 
 def _makes_views(fn: Node | Port | None) -> bool:
     """Whether a node is that of an operator whose results are views."""
-    operator = getattr(fn.fx if type(fn) is Port else fn, "operator", None)
+    operator = getattr(fn.fx if type(fn) is Port else fn, "operator", "")
     return operator in REGISTRY and REGISTRY[operator].view
 
 

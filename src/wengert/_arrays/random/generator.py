@@ -561,7 +561,7 @@ class DefaultGenerator(Generator):
                 self.seed()
                 with self._lock:
                     # The new dict shares no keys with others, which CPython 3.11 reads five times as slowly.
-                    self.__class__, self.__dict__ = self._made, dict(self.__dict__)
+                    self.__class__, self.__dict__ = self._made, dict(self.__dict__)  # type: ignore[assignment]
         try:
             return self.__dict__[name]
         except KeyError:

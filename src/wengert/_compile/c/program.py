@@ -1,7 +1,7 @@
 """A plan as a C program: pieces of C in their order, with calls of operators' own functions between them.
 
 ``CProgram(plan)`` is called with the arrays of the inputs and returns the arrays of the results; what the plan
-updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``_Frame``), so
+updates is written into the inputs' memory. Everything that a call writes lies in a frame of its own (``Frame``), so
 that a program may run in several threads at once.
 """
 
@@ -10,20 +10,19 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
 from ..._arrays.blas import one_thread
-from ..._arrays.memory import address_of
 from ..plan import Plan
-from ..tape import CHECK, OPTIMIZER_STEP, Constant, Input, Op, Ref, Special
+from ..tape import CHECK, OPTIMIZER_STEP, Op, Ref
 from . import attention, norms
 from .cache import library
 from .expressions import C_TYPES
+from .frame import ALIGNED, SCRATCH, Frame
 from .grouping import Group, Grouping
 from .joining import join_added_products, join_normal_cdf
-from .layout import Layout, empty_like_strides
+from .layout import Layout
 from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
@@ -36,26 +35,10 @@ _REDUCTIONS = frozenset(
     ("sum_all", "mean_all", "sum_dim", "mean_dim", "sum_to", "column_sums", "amax", "amin", "max_all", "min_all")
 )
 _COPIES = frozenset(("view", "reshape", "clone", "contiguous", "permute", "transpose_dims", "matrix_t", "expand"))
-empty = np.empty
-_SCRATCH = -1  # the memory that one operator needs besides its operands
-_ALIGNED = 64
-_SMALL = 4096  # bytes that are copied sooner than a new array's address is found
 
 
 class Unsupported(Exception):
     """There is no way to a C program; the one in NumPy runs."""
-
-
-class _Array:
-    """Memory as NumPy sees it; ``base`` lives as long as the array."""
-
-    def __init__(self, at: int, place: Place, base: Any) -> None:
-        item = place.dtype.itemsize
-        self.base = base
-        self.__array_interface__ = {
-            "shape": place.shape, "typestr": place.dtype.str, "data": (at + place.offset * item, False),
-            "strides": tuple([s * item for s in place.strides]), "version": 3,
-        }  # fmt: skip
 
 
 class CProgram:
@@ -113,7 +96,7 @@ class CProgram:
         at, starts = 0, {}
         for buffer in plan.buffers:
             starts[id(buffer)] = at
-            at += -(-buffer.nbytes // _ALIGNED) * _ALIGNED
+            at += -(-buffer.nbytes // ALIGNED) * ALIGNED
         for number, buffer in plan.place.items():
             self.offsets[number] = starts[id(buffer)]
         self.roots = {layout.places[r].memory for r in plan.results}
@@ -131,7 +114,7 @@ class CProgram:
                     if known or int(o) in grouping.inside or plan.values[m].source is not None or m != int(o):
                         continue
                     self.offsets[m] = at
-                    at += -(-max(plan.values[m].nbytes, 1) // _ALIGNED) * _ALIGNED
+                    at += -(-max(plan.values[m].nbytes, 1) // ALIGNED) * ALIGNED
         self.nbytes = at
 
     def _results(self) -> None:
@@ -202,18 +185,18 @@ class CProgram:
     def scratch(self, n: int, dtype: Any) -> Place:
         """A place that lives as long as one operator runs."""
         at = self._scratch_at
-        self._scratch_at += -(-n * dtype.itemsize // _ALIGNED) * _ALIGNED
+        self._scratch_at += -(-n * dtype.itemsize // ALIGNED) * ALIGNED
         self._scratch_bytes = max(self._scratch_bytes, self._scratch_at)
-        return Place(_SCRATCH, at // dtype.itemsize, dtype, (n,), (1,))
+        return Place(SCRATCH, at // dtype.itemsize, dtype, (n,), (1,))
 
     def turned(self, r: Any, place: Place, pieces: list[Piece]) -> Place:
         """The transpose of a matrix that several products read so: one copy, with its columns as rows, for all."""
         key = int(r), place
         found = self._turned.get(key)
         if found is None:
-            number = _SCRATCH - 1 - len(self._turned)
+            number = SCRATCH - 1 - len(self._turned)
             self.offsets[number] = self.nbytes
-            self.nbytes += -(-place.size * place.dtype.itemsize // _ALIGNED) * _ALIGNED
+            self.nbytes += -(-place.size * place.dtype.itemsize // ALIGNED) * ALIGNED
             shape = place.shape[::-1]
             found = self._turned[key] = Place(number, 0, place.dtype, shape, dense_strides(shape))
             pieces.append(copy(found, place._replace(shape=shape, strides=place.strides[::-1])))
@@ -417,7 +400,7 @@ class CProgram:
             and k not in self.late and self.strides[k] is None
             for k, r in enumerate(self.plan.results)
         )  # fmt: skip
-        self._frames: list[_Frame] = []
+        self._frames: list[Frame] = []
         self._sources = {v.number: v.source for v in self.plan.values if v.source is not None}
 
     # ---- running
@@ -427,7 +410,7 @@ class CProgram:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = _Frame(self)
+            frame = Frame(self)
         try:
             if not self._by_blas:
                 return frame.run(inputs)
@@ -435,172 +418,3 @@ class CProgram:
                 return frame.run(inputs)
         finally:
             self._frames.append(frame)
-
-
-def _nothing() -> None:
-    """What a weak reference to an array that is gone gives."""
-
-
-class _Frame:
-    """The memory of one call of a program, and the table of addresses that its C functions read."""
-
-    def __init__(self, program: CProgram) -> None:
-        self._program = ref(program)  # which has this frame
-        size = program.nbytes + program._scratch_bytes + 2 * _ALIGNED
-        self.memory = np.empty(size, np.uint8)
-        start = -self.memory.ctypes.data % _ALIGNED
-        self.begin = self.memory.ctypes.data + start
-        self.table = (ctypes.c_void_p * max(len(program.memories), 1))()
-        self.address = ctypes.addressof(self.table)
-        self.given: list[tuple[int, int, Any]] = []  # place in the table, index of the input, its strides
-        known = set(program.memories)  # an empty result has no place in the table
-        self.untouched = [
-            (m, program.plan.values[m].shape, program.plan.values[m].dtype)
-            for m in program.fresh_roots
-            if m not in known
-        ]
-        self.made: list[tuple[int, int, Any, Any]] = []  # place in the table, value, its shape and dtype
-        self.turned: list[tuple[int, int, Place]] = []  # the same of arrays whose dims lie in another order
-        self.copied: list[tuple[int, Any]] = []  # value, memory of the frame that its small array is a copy of
-        self.last: list[Any] = []
-        self.arrays: dict[Place, Any] = {}  # in the frame's own memory
-        for k, m in enumerate(program.memories):
-            source = program._sources.get(m)
-            if m == _SCRATCH:
-                self.table[k] = self.begin + -(-program.nbytes // _ALIGNED) * _ALIGNED
-            elif isinstance(source, Input):
-                place = program.layout.places[m]
-                self.given.append((k, source.index, tuple([s * place.dtype.itemsize for s in place.strides])))
-                self.last.append(_nothing)
-            elif isinstance(source, Constant):
-                self.table[k] = np.asarray(source.array).__array_interface__["data"][0]
-            elif m in program.roots and program.simple and program.plan.values[m].nbytes <= _SMALL:
-                place = program.layout.places[m]
-                slot = empty_like_strides(place, place.strides)
-                self.table[k] = address_of(slot)
-                self.copied.append((m, slot))
-            elif m in program.roots and not program.layout.places[m].dense:
-                self.turned.append((k, m, program.layout.places[m]))
-            elif m in program.roots:
-                self.made.append((k, m, program.plan.values[m].shape, program.plan.values[m].dtype))
-            else:
-                self.table[k] = self.begin + program.offsets[m]
-
-    @property
-    def program(self) -> CProgram:
-        """The program whose call it is."""
-        found: Any = self._program()
-        return found  # type: ignore[no-any-return]
-
-    def run(self, inputs: list[Any]) -> list[Any] | None:
-        program, table, last = self.program, self.table, self.last
-        for j, (k, index, strides) in enumerate(self.given):
-            a = inputs[index]
-            if last[j]() is not a:
-                if a.strides != strides:
-                    turned = self._as_expected(inputs, index, strides)
-                    if turned is None:
-                        return None
-                    inputs = turned
-                    a = inputs[index]
-                table[k] = address_of(a)
-                last[j] = ref(a)
-        if program._check is not None and not program._check(self.address):
-            return None
-        if program.filled:
-            self.memory[:] = 255
-        own: dict[int, Any] = {}
-        for k, m, shape, dtype in self.made:
-            own[m] = a = empty(shape, dtype)
-            table[k] = address_of(a)
-        for k, m, place in self.turned:
-            own[m] = a = empty_like_strides(place, place.strides)
-            table[k] = address_of(a)
-        if program.simple:
-            for step in program._steps:
-                step(self.address)
-            for m, slot in self.copied:
-                own[m] = slot.copy("K")
-            return [own[r] for r in program.plan.results]
-        for m, shape, dtype in self.untouched:
-            own[m] = empty(shape, dtype)
-        early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
-        for step in program._steps:
-            if type(step) is Call:
-                self._call(step, inputs, own)
-            else:
-                step(self.address)
-        return [early[k] if k in early else self._result(k, r, inputs, own) for k, r in enumerate(program.plan.results)]
-
-    def _as_expected(self, inputs: list[Any], index: int, strides: Any) -> list[Any] | None:
-        """The inputs with one in the layout that the program was made for; ``None`` if a copy will not do."""
-        a = inputs[index]
-        if index in self.program.updated or not a.size:
-            return None if a.size else inputs
-        made = np.empty(a.shape, a.dtype)
-        if made.strides != strides:
-            return None
-        made[...] = a
-        return [*inputs[:index], made, *inputs[index + 1 :]]
-
-    def _result(self, k: int, r: Any, inputs: list[Any], own: dict[int, Any]) -> Any:
-        program = self.program
-        strides = program.strides[k]
-        if strides is not None:
-            turned = empty_like_strides(program.layout.places[r], strides)
-            turned[...] = self._array(program.layout.places[r], inputs, own)
-            return turned
-        if r in own and k not in program.late:
-            return own[r]
-        source = program._sources.get(int(r))
-        if isinstance(source, Input) and k not in program.late:
-            return inputs[source.index]
-        made = self._array(program.layout.places[r], inputs, own)
-        return np.array(made, order="K") if k in program.late or isinstance(source, Constant) else made
-
-    def _array(self, place: Place, inputs: list[Any], own: dict[int, Any]) -> Any:
-        """A place as an array that keeps its memory alive."""
-        made = self.arrays.get(place)
-        if made is not None:
-            return made
-        source = self.program._sources.get(place.memory)
-        whole = place == self.program.layout.places[place.memory]
-        if place.memory in own:
-            base = own[place.memory]
-        elif isinstance(source, Input):
-            base = inputs[source.index]
-        elif isinstance(source, Constant):
-            base = np.asarray(source.array)
-        else:
-            at = self.begin + self.program.offsets[place.memory]
-            made = self.arrays[place] = (
-                np.asarray(_Array(at, place, self.memory)) if place.size else np.empty(place.shape, place.dtype)
-            )
-            return made
-        if whole:
-            return base
-        if not place.size:
-            return np.empty(place.shape, place.dtype)
-        return np.asarray(_Array(base.__array_interface__["data"][0], place, base))
-
-    def _call(self, step: Call, inputs: list[Any], own: dict[int, Any]) -> None:
-        op = step.op
-        if op.info is OPTIMIZER_STEP:
-            step.run(self._array(step.args[1], inputs, own))
-            return
-
-        def array(a: Any) -> Any:
-            if isinstance(a, list):
-                return [array(x) for x in a]
-            return self._array(a, inputs, own) if isinstance(a, Place) else a
-
-        args = [array(a) for a in step.args]
-        with np.errstate(all="ignore"):
-            if isinstance(op.info, Special):
-                results = [step.run(*args)][: len(step.outs)]  # a check has none
-            else:
-                made: Any = step.run(*args, *map(array, step.p))
-                results = list(made) if op.many or len(step.outs) > 1 else [made]
-        for place, r in zip(step.outs, results, strict=True):
-            if place.size:
-                self._array(place, inputs, own)[...] = r

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.memory import address_of
-from .program import CProgram, _Frame
+from .frame import Frame
+from .program import CProgram
 from .threads import follow, told
 
 _MOST = 1 << 18  # bytes of all results
@@ -50,7 +51,7 @@ class Turns:
 
     def __init__(self, c: CProgram) -> None:
         self.c = c
-        self.frame = frame = _Frame(c)
+        self.frame = frame = Frame(c)
         memories = list(dict.fromkeys(map(int, c.plan.results)))
         self.at = [memories.index(int(r)) for r in c.plan.results]
         results = [(c.memories.index(m), c.plan.values[m]) for m in memories]
