@@ -448,7 +448,7 @@ def _hardshrink(lib, self, lambd):
     inside, zero = lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype]
     if type(inside) is not np.ndarray or self.size >= MANY:
         return lib.where(inside, zero, self)
-    r = self.copy()  # faster than a choice
+    r = self.copy("K")  # faster than a choice
     putmask(r, inside, zero)
     return r
 
