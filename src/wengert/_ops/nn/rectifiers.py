@@ -442,7 +442,7 @@ def _inside(self: Any, lambd: float) -> Any:
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
     inside, zero = lib.abs(self) <= lib.NUMBERS[self.dtype][lambd], lib.ZEROS[self.dtype]
-    if type(inside) is not np.ndarray or self.size >= MANY:
+    if type(inside) is not np.ndarray or self.size >= MANY or not self.flags.c_contiguous:
         return lib.where(inside, zero, self)
     r = self.copy()  # faster than a choice
     putmask(r, inside, zero)
