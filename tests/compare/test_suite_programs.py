@@ -307,6 +307,9 @@ def total(t): return t.sum()
     F.vjp(lambda t: (t, t), x)[1](x, x)
     with T.autocast('cpu', dtype=T.bfloat16): r = T.vmap(T.mm)(T.ones(2, 3, 3), T.ones(2, 3, 3))
     b = T.ones(2, 3, 3).bfloat16(); r = T.vmap(T.mm)(b, b), T.vmap(T.dot)(b[0], b[0]), T.vmap(F.grad(lambda t: (t @ t).sum()))(b)
+    r = T.vmap(lambda a, b: T.take_along_dim(a, b, 0))(T.arange(15.).view(3, 5), T.tensor([[0], [-1], [2]]))
+    r = T.vmap(lambda a: T.take_along_dim(a, T.tensor([-7, 0, 7]), 0))(T.arange(15.).view(3, 5))
+    r = T.take_along_dim(T.arange(15.).view(3, 5), T.tensor([[-7, 7, 5]]), 1)
     """,
 )
 

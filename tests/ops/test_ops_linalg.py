@@ -415,3 +415,10 @@ def test_superseded_functions_warn_as_in_the_library_that_is_compared(torch: Mod
         assert found(wg) == found(torch)
     finally:
         torch.set_warn_always(False)
+
+
+def test_a_matrix_with_nan_has_a_gradient_of_nan_and_leaves_the_others_of_its_batch() -> None:
+    a = wg.tensor([[[1.0, 2.0], [3.0, 4.0]], [[math.nan, 0.0], [0.0, 1.0]]], requires_grad=True)
+    (found,) = wg.autograd.grad(wg.linalg.det(a).sum(), a)
+    wg.testing.assert_close(found[0], wg.tensor([[4.0, -3.0], [-2.0, 1.0]]))
+    assert bool(found[1].isnan().all())

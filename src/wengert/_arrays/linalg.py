@@ -220,13 +220,14 @@ def cofactor_matrices(a: Any) -> Any:
     n = a.shape[-1]
     if not n:
         return np.zeros_like(a)
-    u, s, vh = _NUMPYS.svd(a)
+    numbers = ~np.isnan(a).any((-2, -1), keepdims=True)  # of nan no singular values are found
+    u, s, vh = _NUMPYS.svd(np.where(numbers, a, 0))
     others = np.ones_like(s)
     for i in range(n):
         others[..., i] = np.prod(np.delete(s, i, -1), -1)
     sign = _NUMPYS.det(u) * _NUMPYS.det(vh)
     r = (u.conj() * others[..., None, :]) @ vh.conj()
-    return (r * sign[..., None, None]).astype(a.dtype, copy=False)
+    return np.where(numbers, r * sign[..., None, None], np.nan).astype(a.dtype, copy=False)
 
 
 # ---- decompositions

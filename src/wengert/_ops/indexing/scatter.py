@@ -416,6 +416,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         raise broadcast_error(input, indices) from None
     wide = [both[:dim] + (s[dim],) + both[dim + 1 :] for s in (have, want)]
     x, i = (t if tuple(t._payload.shape) == w else expand(t, w) for t, w in zip((input, indices), wide, strict=True))
-    if is_plain(i) and i._payload.size and i._payload.min() < 0:
-        i = wrap(np.where(i._payload < 0, i._payload + have[dim], i._payload))
+    if have[dim]:  # every index counts around the dim, as in PyTorch
+        i = wrap(np.remainder(i._payload, have[dim])) if is_plain(i) else TENSORS.remainder(i, have[dim])
     return gather_public(x, dim, i)
