@@ -106,21 +106,25 @@ def _stands_for(given: Any, original: Any) -> bool:
 def _taken_over(args: Any, shown: Any, given: Any) -> Any:
     """Wengert's arguments ``given`` with the tensors that took the place of those which the mode was shown."""
     places: dict[int, Any] = {}
+    _note(places, args, shown)
+    return _put(places, given)
 
-    def note(new: Any, old: Any) -> None:
-        if isinstance(old, dict):
-            new, old = [new[k] for k in old], list(old.values())
-        if isinstance(old, (list, tuple)):
-            for one in zip(new, old, strict=True):
-                note(*one)
-        elif isinstance(old, Tensor):
-            places[id(old)] = new
 
-    def put(old: Any) -> Any:
-        return type(old)(map(put, old)) if type(old) in (list, tuple) else places.get(id(old), old)
+def _note(places: dict[int, Any], new: Any, old: Any) -> None:
+    """Note what stands in each tensor's place."""
+    if isinstance(old, dict):
+        new, old = [new[k] for k in old], list(old.values())
+    if isinstance(old, (list, tuple)):
+        for one in zip(new, old, strict=True):
+            _note(places, *one)
+    elif isinstance(old, Tensor):
+        places[id(old)] = new
 
-    note(args, shown)
-    return put(given)
+
+def _put(places: dict[int, Any], old: Any) -> Any:
+    if type(old) in (list, tuple):
+        return type(old)([_put(places, one) for one in old])
+    return places.get(id(old), old)
 
 
 class OpOverload:
