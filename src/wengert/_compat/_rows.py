@@ -518,7 +518,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "testing._internal.opinfo": ("descriptions of operators.",),
     "testing._internal.opinfo.core": (
         "", aliases("testing._internal.common_methods_invocations", "DecorateInfo NO_ARGS=NO_ARGS OpInfo SampleInput"),
-        classes("SkipRule XFailRule", SimpleNamespace), answers("sample_skips_and_xfails", lambda rules: itself)),
+        classes("SkipRule XFailRule", SimpleNamespace, "A rule for samples."),
+        answers("sample_skips_and_xfails", lambda rules: itself, FUNCTION)),
     "testing._internal.common_modules": ("modules for tests.", values(module_db=[])),
     "_inductor.utils": (
         "", answers("fresh_cache fresh_inductor_cache", lambda *args, **kwargs: nullcontext(), "A context.")),
