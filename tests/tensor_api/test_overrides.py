@@ -16,6 +16,7 @@ import pytest
 import wengert as T
 from wengert._tensor_api import override_sites as sites
 from wengert.overrides import TorchFunctionMode, resolve_name
+from wengert.utils._python_dispatch import TorchDispatchMode
 
 
 @pytest.fixture(autouse=True)
@@ -458,6 +459,18 @@ def test_a_mode_is_off_after_an_error() -> None:
     with T._C.DisableTorchFunction(), Names() as mode:
         T.ones(2)
     assert mode.log == []
+
+
+@pytest.mark.parametrize("call", [lambda x: T.ones(-1), lambda x: x.add_(T.ones(3)), lambda x: x.item()])
+def test_an_error_in_a_dispatch_mode_that_is_kept_keeps_no_mode_on(call: Any) -> None:
+    class Passes(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    with pytest.raises(RuntimeError) as kept, Passes(), Passes():
+        call(T.ones(2))
+    T.ones(2)  # the modes have ended in C, and this call notices
+    assert sites._level == sites.NOTHING and kept
 
 
 # ------------------------------------------------------------------------------------------------------------ overrides

@@ -87,6 +87,7 @@ class Functions(BaseTorchFunctionMode):
             return mode.asked(op, args, kwargs or {})
         finally:
             STATE.set(state)
+            del state  # the frame of an error must not keep the modes' mark: functions would stay slow
 
 
 def _is_plain(index: Any, value: Any) -> bool:
