@@ -150,11 +150,8 @@ def test_no_address_comes_with_an_object_of_the_programs_class() -> None:
 
 
 class Mine(wengert.Tensor):
-    __torch_function__ = (
-        wengert._C._disabled_torch_function_impl
-    )  # one that overrides makes functions slow while it lives
-
-    pass
+    # One that overrides makes functions slow while it lives, and this one lives as long as the process.
+    __torch_function__ = wengert._C._disabled_torch_function_impl
 
 
 def test_no_state_replaces_what_a_tensor_is() -> None:
