@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import MethodType
 from typing import Any, SupportsIndex, overload
 
@@ -173,15 +173,20 @@ make_size = MethodType(tuple.__new__, Size)
 """`make_size(shape)`: a Size from a tuple that is known to hold ints. Nothing is checked."""
 
 
-class _Sizes(dict[tuple[int, ...], Size]):
-    def __missing__(self, shape: tuple[int, ...]) -> Size:
-        if len(self) >= 4096:
+class Recent(dict[Any, Any]):
+    """The values of the last keys, made by a function: what ``lru_cache`` is to calls, for keys that are looked up."""
+
+    def __init__(self, make: Callable[[Any], Any], most: int) -> None:
+        self.make, self.most = make, most
+
+    def __missing__(self, key: Any) -> Any:
+        if len(self) >= self.most:
             self.clear()
-        size = self[shape] = make_size(tuple(map(int, shape)))
-        return size
+        value = self[key] = self.make(key)
+        return value
 
 
-SIZES = _Sizes()
+SIZES: dict[tuple[int, ...], Size] = Recent(lambda shape: make_size(tuple(map(int, shape))), 4096)
 """`SIZES[shape]`: the Size of a tensor's shape. To make one takes longer than to find the last one of that shape."""
 
 

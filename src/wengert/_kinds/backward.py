@@ -193,14 +193,17 @@ def _shape(n: Any, edge: str) -> Any:
     return shape if type(shape) is tuple else None
 
 
-def _is_identity(formula: Any) -> bool:
-    """Whether a formula only returns its cotangent."""
-    return bool(formula.__code__.co_code == (lambda xp, g: g).__code__.co_code)
+def _is(formula: Any, like: Any) -> bool:
+    """Whether a formula has the code of another one: the identity, whose call is left out, or a product."""
+    return bool(formula.__code__.co_code == like.__code__.co_code)
 
 
-def _is_product(formula: Any) -> bool:
-    """Whether a formula is the product of its cotangent and one value."""
-    return bool(formula.__code__.co_code == (lambda xp, g, x: g * x).__code__.co_code)
+def _identity(xp: Any, g: Any) -> Any:
+    return g
+
+
+def _product(xp: Any, g: Any, value: Any) -> Any:
+    return g * value
 
 
 _TEXT = {
@@ -272,11 +275,11 @@ def _step(
         kind, template = "two", TWO_BACKWARD
         read = [f"result = n.result\n{piece('open', x='result')}"] if "result" in boxes else []
         parts = {
-            f"g{k}": "g" if _is_identity(formula) else f"{called[f'f{k}']}({text})"
+            f"g{k}": "g" if _is(formula, _identity) else f"{called[f'f{k}']}({text})"
             for k, (_, formula, _), text in zip("xy", calls, texts, strict=True)
         }
         for k, (edge, formula, used) in zip("xy", calls, strict=True):
-            if _is_product(formula) and called[edge] == f"{edge}_" and scope[called[edge]] is formula:
+            if _is(formula, _product) and called[edge] == f"{edge}_" and scope[called[edge]] is formula:
                 parts[f"g{k}"] = f"times(g, {_TEXT.get(used[0], used[0])})"
                 scope["times"] = shared(multiply)
     else:

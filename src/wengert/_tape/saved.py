@@ -28,6 +28,12 @@ def is_complex(value: Any) -> bool:
     return bool(payload_dtype(value).kind == "c")
 
 
+def view_of_written(k: int, name: str, what: str) -> str:
+    """The first sentence about a view whose history cannot be rewritten; ``what`` says which tensor was written."""
+    return f"Output {k} of {name} is a view and {what} modified inplace."
+
+
+WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 SEVERAL_VIEWS = (
     " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
     "to be modified inplace. You should replace the inplace operation by an out-of-place one."
@@ -66,9 +72,8 @@ def stale(n: Node, box: Box) -> None:
         )
     fn = _edge_of_box(n, box)
     if type(fn) is Port and _makes_views(fn) and cell.writer is not None:
-        who = f"Output {fn.k} of {short_name(fn.fx.name())}"
-        what = "is a view and its base or another view of its base has been modified inplace."
-        raise noted(RuntimeError(f"{who} {what}{SEVERAL_VIEWS}"), _made(n))
+        message = view_of_written(fn.k, short_name(fn.fx.name()), WRITTEN_ELSEWHERE)
+        raise noted(RuntimeError(message + SEVERAL_VIEWS), _made(n))
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "

@@ -49,7 +49,7 @@ from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, 
 from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
-from .saved import SEVERAL_VIEWS, short_name
+from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
 from .tensor import Tensor, alias_payload, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
@@ -151,10 +151,7 @@ def refuse_written(self: Tensor) -> None:
     """Raise for ``grad_fn`` of a view made under no_grad whose memory was written later: it has none."""
     view = view_of(self)
     if view is not None and isinstance(view[3], NoGradView) and version_of(self)._seq > view[3]._seq:
-        raise _creation_error(self, view[3], _WRITTEN_ELSEWHERE)
-
-
-_WRITTEN_ELSEWHERE = "its base or another view of its base has been"
+        raise _creation_error(self, view[3], WRITTEN_ELSEWHERE)
 
 
 def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
@@ -167,7 +164,7 @@ def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
         who = "A view was" if fn is None else f"Output {self.output_nr} of {name} is a view of a view which was"
         message = f"{who} created in {mode} mode and {what} modified inplace {now}."
     else:
-        message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."
+        message = view_of_written(self.output_nr, name, what)
     if creation == MULTI_OUTPUT_VIEW:
         message += SEVERAL_VIEWS
     elif creation == CUSTOM_VIEW:
@@ -548,6 +545,6 @@ def regenerate(tensor: Tensor) -> None:
     view = view_of(tensor)
     while view is not None:
         if view[3]:
-            raise _creation_error(tensor, view[3], _WRITTEN_ELSEWHERE)
+            raise _creation_error(tensor, view[3], WRITTEN_ELSEWHERE)
         view = view_of(view[0])
     _set_node(tensor, _view_node(base, chain))

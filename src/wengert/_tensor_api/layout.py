@@ -15,7 +15,7 @@ from numpy import ndarray
 from .._arrays.layouts import known_strides, row_major_strides
 from .._arrays.memory import address_of, offset_of
 from .._base import dtypes
-from .._base.constants import type_name
+from .._base.constants import Recent, type_name
 from .._base.dtypes import BY_NUMPY, SIZES
 from .._base.errors import noted
 from .._base.registry import REGISTRY, publish
@@ -119,20 +119,12 @@ def strides_of(a: Any) -> tuple[int, ...]:
     return _IN_ELEMENTS[a.itemsize][known_strides(a) if type(a) is np.ndarray and not a.size else strides]
 
 
-class _InElements(dict[tuple[int, ...], tuple[int, ...]]):
-    """Strides in elements by strides in bytes, those of the last shapes."""
-
-    def __init__(self, itemsize: int) -> None:
-        self.itemsize = itemsize
-
-    def __missing__(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        if len(self) >= 1024:
-            self.clear()
-        found = self[strides] = tuple([s // self.itemsize for s in strides])
-        return found
+def _in_elements(itemsize: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    return lambda strides: tuple([s // itemsize for s in strides])
 
 
-_IN_ELEMENTS = {itemsize: _InElements(itemsize) for itemsize in (1, 2, 4, 8, 16)}
+# Strides in elements by strides in bytes.
+_IN_ELEMENTS = {itemsize: Recent(_in_elements(itemsize), 1024) for itemsize in (1, 2, 4, 8, 16)}
 
 
 @method("Tensor.is_contiguous")
