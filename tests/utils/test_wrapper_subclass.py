@@ -303,3 +303,14 @@ def test_nothing_is_left_when_the_wrappers_are_gone() -> None:
     del x
     gc.collect()
     assert len(modes.slow_hooks) == before
+
+
+def test_policies_of_sizes_may_follow_by_position() -> None:
+    class Wrapper(wengert.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            raise NotImplementedError
+
+    rest = (None, None, wengert.float64, wengert.strided, "cpu", False, True, "sizes", False, False)
+    x = wengert.Tensor._make_wrapper_subclass(Wrapper, (2, 3), (3, 1), *rest)
+    assert (x.shape, x.dtype, x.requires_grad) == ((2, 3), wengert.float64, True)
