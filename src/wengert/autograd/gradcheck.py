@@ -7,7 +7,6 @@ Jacobians are stored as PyTorch's messages print them, with a row for each eleme
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +24,11 @@ from ._differences import (
     Check,
     central_difference,
     check_inputs,
+    elements_of,
     numerical_jacobians,
     remark_on_kink,
     unit_directions,
+    zeros_of,
 )
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
@@ -73,7 +74,7 @@ def _basis_grads(check: Check, y: Tensor, unit: Any, nondet_tol: float, dtypes: 
     xs = [check.inputs[i]._payload for i in check.wanted]
     jacobians = [np.zeros((x.size, y.numel()), np.complex128 if x.dtype.kind == "c" else np.float64) for x in xs]
     for k in range(y.numel()):
-        v = np.zeros(y._payload.shape, y._payload.dtype)
+        v = zeros_of(y)
         v.reshape(-1)[k] = unit
         for jac, g in zip(jacobians, _gradients(check, y, v, nondet_tol, dtypes), strict=True):
             if g is not None:
@@ -128,17 +129,18 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
                     raise _refuse(check, a, n[k][part], k, i, name, False)
 
 
-def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
-    """A random direction of length 1. For real inputs it is PyTorch's, which gives errors the same digits."""
+def _unit(t: Tensor, generator: Generator) -> Any:
+    """A random direction of length 1 for a tensor. For real ones it is PyTorch's, whose digits errors show."""
 
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)
+        return rand(t.numel(), generator=generator)._payload.astype(np.float64)
 
-    u = draw() + 1j * draw() if dtype.kind == "c" else draw()
+    like = zeros_of(t)
+    u = draw() + 1j * draw() if like.dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
-    return (u / size if size else u).reshape(shape).astype(dtype)
+    return (u / size if size else u).reshape(like.shape).astype(like.dtype)
 
 
 def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
@@ -146,10 +148,10 @@ def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
     generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
-    us = [_unit(x._payload.shape, x._payload.dtype, generator) for x in xs]
+    us = [_unit(x, generator) for x in xs]
     slopes = [central_difference(check, x, u) for x, u in zip(xs, us, strict=True)]
     for k, y in enumerate(outputs):
-        v = _unit(y._payload.shape, y._payload.dtype, generator)
+        v = _unit(y, generator)
         if k not in live:
             if not live and any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -180,7 +182,7 @@ def _detached(check: Check) -> list[Any]:
 
 def _zeros(check: Check) -> dict[int, Any]:
     """Tangents of zeros for all differentiable inputs."""
-    return {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
+    return {j: zeros_of(check.inputs[j]) for j in check.wanted}
 
 
 def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
@@ -194,7 +196,7 @@ def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
             t = unpack_dual(y).tangent
             if t is not None and t.dtype is not y.dtype:
                 raise GradcheckError("Forward AD gradient has dtype mismatch.")
-            out.append(None if t is None else np.array(t.detach().numpy()).reshape(-1))
+            out.append(None if t is None else elements_of(t).reshape(-1))
     return out
 
 
@@ -203,7 +205,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
     for i in check.wanted:
         x = check.inputs[i]
         if fast:
-            steps = [(0, 1, _unit(x._payload.shape, x._payload.dtype, generator))]
+            steps = [(0, 1, _unit(x, generator))]
         else:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
@@ -226,7 +228,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
-        u = _unit(x._payload.shape, x._payload.dtype, generator)
+        u = _unit(x, generator)
         without = _pushed(check, {i: u})
         if len(check.wanted) == 1:
             continue  # there is no other input whose tangent could be missing
@@ -245,7 +247,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
 def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
-    vs = [_unit(y._payload.shape, y._payload.dtype, generator) for _ in range(2)]
+    vs = [_unit(y, generator) for _ in range(2)]
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
@@ -272,7 +274,7 @@ def _batched_forward(check: Check) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i].detach()
-        vs = [_unit(x._payload.shape, x._payload.dtype, generator) for _ in range(2)]
+        vs = [_unit(x, generator) for _ in range(2)]
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
@@ -298,7 +300,7 @@ def _batched_forward(check: Check) -> None:
 
 def _array(g: Tensor) -> Any:
     """The elements of a gradient of any layout."""
-    return g.to_dense().detach().numpy()
+    return elements_of(g.to_dense())
 
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
@@ -309,7 +311,7 @@ def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
         made = made if isinstance(made, (tuple, list)) else (made,)
         outputs = [y for y in made if isinstance(y, Tensor) and y.requires_grad]
         xs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
-    zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in outputs]
+    zeros = [wrap(zeros_of(y)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
@@ -356,7 +358,7 @@ def _undefined_backward(check: Check) -> None:
         outputs = check.call()
         live = [outputs[k] for k in check.differentiable(outputs)]
         cut = [UndefinedGrad.apply(y) if skipped in (None, k) else y for k, y in enumerate(live)]
-        zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in cut]
+        zeros = [wrap(zeros_of(y)) for y in cut]
         try:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
@@ -366,7 +368,7 @@ def _undefined_backward(check: Check) -> None:
                 'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
-            if g is not None and g._payload.any():
+            if g is not None and _array(g).any():
                 errors.warn(_UNDEFINED)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
