@@ -214,6 +214,16 @@ def test_tensors_without_sparse_dimensions() -> None:
     assert y.values().tolist() == [[5.0, 5.0]] and y.to_dense().tolist() == [5.0, 5.0]
     (y.values() * T.tensor([1.0, 2.0])).sum().backward()
     assert v.grad.tolist() == [[1.0, 2.0]] * 5
+    x, two = (T.sparse_coo_tensor(T.zeros(0, n).long(), T.ones(n, 2), (2,)) for n in (3, 2))
+    assert (x + two)._values().tolist() == [[2.0, 2.0], [2.0, 2.0], [1.0, 1.0]]  # elements that meet are added
+    assert (x + two.coalesce()).to_dense().tolist() == [5.0, 5.0]
+    assert (x * two)._values().tolist() == [[3.0, 3.0], [3.0, 3.0]]
+
+
+def test_a_product_with_a_sparse_tensor_that_stores_nothing_stores_nothing() -> None:
+    x = T.sparse_coo_tensor(T.tensor([[1, 1]]), T.ones(2), (3,))
+    for y in (x * T.zeros(3).to_sparse(), T.zeros(3).to_sparse() * x):
+        assert y._nnz() == 0 and y.is_coalesced()
 
 
 def test_a_sparse_grad_becomes_dense_with_a_dense_gradient() -> None:

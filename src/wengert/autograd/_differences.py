@@ -10,7 +10,8 @@ import numpy as np
 from .._base import errors
 from .._base.constants import Size
 from .._base.dtypes import from_numpy_dtype
-from .._tape.tensor import Tensor, alias_payload
+from .._payloads.transforms import plain_dtype
+from .._tape.tensor import Tensor, alias_payload, wrap
 
 
 class Check:
@@ -114,15 +115,32 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
+def zeros_of(t: Tensor) -> Any:
+    """An array of zeros of a tensor's shape and dtype."""
+    return np.zeros(t._payload.shape, plain_dtype(t._payload.dtype))
+
+
+def elements_of(t: Tensor) -> Any:
+    """A copy of a tensor's elements; a wrapper's are asked for one by one."""
+    t = t.detach()
+    return np.array(t._payload.numpy() if hasattr(t._payload, "lifted") else t.numpy())
+
+
 # ---- differences
 def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
-    return [np.array(y.detach().numpy()) for y in outputs]
+    return [elements_of(y) for y in outputs]
 
 
 def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
     """The outputs with the input's memory changed by a step, which is undone afterwards."""
     a = alias_payload(x)
     before = a.copy()
+    if hasattr(a, "lifted"):  # the memory is a wrapper's
+        a.write((x.detach() + wrap(np.array(step)))._payload)
+        try:
+            return _values(check.call())
+        finally:
+            a.write(before)
     a += step
     try:
         return _values(check.call())
@@ -156,7 +174,7 @@ def central_difference(check: Check, x: Tensor, direction: Any, where: str = "")
 def unit_directions(x: Tensor) -> Any:
     """The unit direction of each element (the real one, then the imaginary one)."""
     for k in range(x.numel()):
-        e = np.zeros(x._payload.shape, x._payload.dtype)
+        e = zeros_of(x)
         for unit in (1, 1j) if x._payload.dtype.kind == "c" else (1,):
             e.reshape(-1)[k] = unit
             yield k, unit, e

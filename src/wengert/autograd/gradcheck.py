@@ -7,7 +7,6 @@ Jacobians are stored as PyTorch's messages print them, with a row for each eleme
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +24,11 @@ from ._differences import (
     Check,
     central_difference,
     check_inputs,
+    elements_of,
     numerical_jacobians,
     remark_on_kink,
     unit_directions,
+    zeros_of,
 )
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
@@ -73,7 +74,7 @@ def _basis_grads(check: Check, y: Tensor, unit: Any, nondet_tol: float, dtypes: 
     xs = [check.inputs[i]._payload for i in check.wanted]
     jacobians = [np.zeros((x.size, y.numel()), np.complex128 if x.dtype.kind == "c" else np.float64) for x in xs]
     for k in range(y.numel()):
-        v = np.zeros(y._payload.shape, y._payload.dtype)
+        v = zeros_of(y)
         v.reshape(-1)[k] = unit
         for jac, g in zip(jacobians, _gradients(check, y, v, nondet_tol, dtypes), strict=True):
             if g is not None:
@@ -128,22 +129,25 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
                     raise _refuse(check, a, n[k][part], k, i, name, False)
 
 
-def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
-    """A random direction of length 1. For real inputs it is PyTorch's, which gives errors the same digits."""
+def _unit(t: Tensor, generator: Generator) -> Any:
+    """A random direction of length 1 for a tensor. For real ones it is PyTorch's, whose digits errors show."""
+    return _unit_like(zeros_of(t), generator)
 
+
+def _unit_like(like: Any, generator: Generator) -> Any:
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)
+        return rand(like.size, generator=generator)._payload.astype(np.float64)
 
-    u = draw() + 1j * draw() if dtype.kind == "c" else draw()
+    u = draw() + 1j * draw() if like.dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
-    return (u / size if size else u).reshape(shape).astype(dtype)
+    return (u / size if size else u).reshape(like.shape).astype(like.dtype)
 
 
 def _real_unit(t: Tensor, generator: Generator) -> Any:
     """A random real direction of a tensor that may be complex."""
-    return _unit(t._payload.shape, t._payload.real.dtype, generator)
+    return _unit_like(zeros_of(t).real, generator)
 
 
 def _units(t: Tensor) -> tuple[Any, ...]:
@@ -169,7 +173,7 @@ def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
             is_complex = y._payload.dtype.kind == "c"
             v = _real_unit(y, generator)
             unit = 1j if part and is_complex else 1
-            grads = _gradients(check, y, (unit * v).astype(y._payload.dtype), nondet_tol, dtypes)
+            grads = _gradients(check, y, (unit * v).astype(zeros_of(y).dtype), nondet_tol, dtypes)
             for i, x, pair, ss, g in zip(check.wanted, xs, us, slopes, grads, strict=True):
                 n, a = np.float64(0), np.float64(0)
                 for axis, u, s in zip(_units(x), pair, ss, strict=True):
@@ -198,7 +202,7 @@ def _detached(check: Check) -> list[Any]:
 
 def _zeros(check: Check) -> dict[int, Any]:
     """Tangents of zeros for all differentiable inputs."""
-    return {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
+    return {j: zeros_of(check.inputs[j]) for j in check.wanted}
 
 
 def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
@@ -212,7 +216,7 @@ def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
             t = unpack_dual(y).tangent
             if t is not None and t.dtype is not y.dtype:
                 raise GradcheckError("Forward AD gradient has dtype mismatch.")
-            out.append(None if t is None else np.array(t.detach().numpy()).reshape(-1))
+            out.append(None if t is None else elements_of(t).reshape(-1))
     return out
 
 
@@ -224,7 +228,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
         if fast:
             u = _real_unit(x, generator)
             scale = u.sum()
-            steps = [(0, unit, (unit * u).astype(x._payload.dtype)) for unit in _units(x)]
+            steps = [(0, unit, (unit * u).astype(zeros_of(x).dtype)) for unit in _units(x)]
         else:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
@@ -247,7 +251,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
-        u = _unit(x._payload.shape, x._payload.dtype, generator)
+        u = _unit(x, generator)
         without = _pushed(check, {i: u})
         if len(check.wanted) == 1:
             continue  # there is no other input whose tangent could be missing
@@ -266,7 +270,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
 def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
-    vs = [_unit(y._payload.shape, y._payload.dtype, generator) for _ in range(2)]
+    vs = [_unit(y, generator) for _ in range(2)]
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
@@ -293,7 +297,7 @@ def _batched_forward(check: Check) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i].detach()
-        vs = [_unit(x._payload.shape, x._payload.dtype, generator) for _ in range(2)]
+        vs = [_unit(x, generator) for _ in range(2)]
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
@@ -319,7 +323,7 @@ def _batched_forward(check: Check) -> None:
 
 def _array(g: Tensor) -> Any:
     """The elements of a gradient of any layout."""
-    return g.to_dense().detach().numpy()
+    return elements_of(g.to_dense())
 
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
@@ -330,7 +334,7 @@ def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
         made = made if isinstance(made, (tuple, list)) else (made,)
         outputs = [y for y in made if isinstance(y, Tensor) and y.requires_grad]
         xs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
-    zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in outputs]
+    zeros = [wrap(zeros_of(y)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
@@ -377,7 +381,7 @@ def _undefined_backward(check: Check) -> None:
         outputs = check.call()
         live = [outputs[k] for k in check.differentiable(outputs)]
         cut = [UndefinedGrad.apply(y) if skipped in (None, k) else y for k, y in enumerate(live)]
-        zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in cut]
+        zeros = [wrap(zeros_of(y)) for y in cut]
         try:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
@@ -387,7 +391,7 @@ def _undefined_backward(check: Check) -> None:
                 'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
-            if g is not None and g._payload.any():
+            if g is not None and _array(g).any():
                 errors.warn(_UNDEFINED)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
