@@ -30,7 +30,7 @@ def test_operands_have_the_same_mask() -> None:
     a = masked_tensor(data, mask)
     assert counted(a + 2 * a) == [3.0, None, 9.0]
     assert counted(a.exp_().log()) == pytest.approx([1.0, None, 3.0])
-    with pytest.raises(ValueError, match="^Input masks must match"):
+    with pytest.raises(ValueError, match=r"^Input masks must match"):
         masked_tensor(data, mask) + masked_tensor(data, ~mask)
 
 
@@ -93,5 +93,5 @@ def test_an_error_of_a_programs_dispatch_is_its_own() -> None:
 
     refusing: Any = Refusing()
     for call in (lambda: refusing + refusing, lambda: refusing.add(refusing), lambda: refusing * 2):
-        with pytest.raises(ValueError, match="^mine$"):
+        with pytest.raises(ValueError, match=r"^mine$"):
             call()

@@ -20,139 +20,28 @@ import wengert as torch
 
 from ..._base.torch_function import DISABLED, subclassed
 
-_REDUCTIONS = frozenset(["sum", "mean", "amin", "amax", "argmin", "argmax", "prod", "all", "norm", "var", "std"])
-_UNARY = frozenset(
-    [
-        "abs",
-        "absolute",
-        "acos",
-        "arccos",
-        "acosh",
-        "arccosh",
-        "angle",
-        "asin",
-        "arcsin",
-        "asinh",
-        "arcsinh",
-        "atan",
-        "arctan",
-        "atanh",
-        "arctanh",
-        "bitwise_not",
-        "ceil",
-        "clamp",
-        "clip",
-        "conj_physical",
-        "cos",
-        "cosh",
-        "deg2rad",
-        "digamma",
-        "erf",
-        "erfc",
-        "erfinv",
-        "exp",
-        "exp2",
-        "expm1",
-        "fix",
-        "floor",
-        "frac",
-        "lgamma",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "logit",
-        "i0",
-        "isnan",
-        "nan_to_num",
-        "neg",
-        "negative",
-        "positive",
-        "pow",
-        "rad2deg",
-        "reciprocal",
-        "round",
-        "rsqrt",
-        "sigmoid",
-        "sign",
-        "sgn",
-        "signbit",
-        "sin",
-        "sinc",
-        "sinh",
-        "sqrt",
-        "square",
-        "tan",
-        "tanh",
-        "trunc",
-    ]
-)
-_BINARY = frozenset(
-    [
-        "add",
-        "atan2",
-        "arctan2",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "bitwise_left_shift",
-        "bitwise_right_shift",
-        "div",
-        "divide",
-        "floor_divide",
-        "fmod",
-        "logaddexp",
-        "logaddexp2",
-        "mul",
-        "multiply",
-        "nextafter",
-        "remainder",
-        "sub",
-        "subtract",
-        "true_divide",
-        "eq",
-        "ne",
-        "le",
-        "ge",
-        "greater",
-        "greater_equal",
-        "gt",
-        "less_equal",
-        "lt",
-        "less",
-        "maximum",
-        "minimum",
-        "fmax",
-        "fmin",
-        "not_equal",
-    ]
-)
-_MOVES = frozenset(
-    [
-        "select",
-        "transpose",
-        "permute",
-        "split",
-        "t",
-        "slice",
-        "slice_backward",
-        "select_backward",
-        "index",
-        "expand",
-        "view",
-        "_unsafe_view",
-        "_reshape_alias",
-        "reshape",
-        "cat",
-        "unsqueeze",
-        "squeeze",
-        "unfold",
-        "unfold_backward",
-        "im2col",
-        "col2im",
-        "stack",
-    ]
-)
+_REDUCTIONS = frozenset((
+    "sum", "mean", "amin", "amax", "argmin", "argmax", "prod", "all", "norm", "var", "std",
+))  # fmt: skip
+_UNARY = frozenset((
+    "abs", "absolute", "acos", "arccos", "acosh", "arccosh", "angle", "asin", "arcsin", "asinh", "arcsinh", "atan",
+    "arctan", "atanh", "arctanh", "bitwise_not", "ceil", "clamp", "clip", "conj_physical", "cos", "cosh",
+    "deg2rad", "digamma", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "floor", "frac", "lgamma", "log",
+    "log10", "log1p", "log2", "logit", "i0", "isnan", "nan_to_num", "neg", "negative", "positive", "pow",
+    "rad2deg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sgn", "signbit", "sin", "sinc", "sinh", "sqrt",
+    "square", "tan", "tanh", "trunc",
+))  # fmt: skip
+_BINARY = frozenset((
+    "add", "atan2", "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift", "div", "divide", "floor_divide", "fmod", "logaddexp", "logaddexp2", "mul", "multiply",
+    "nextafter", "remainder", "sub", "subtract", "true_divide", "eq", "ne", "le", "ge", "greater", "greater_equal",
+    "gt", "less_equal", "lt", "less", "maximum", "minimum", "fmax", "fmin", "not_equal",
+))  # fmt: skip
+_MOVES = frozenset((
+    "select", "transpose", "permute", "split", "t", "slice", "slice_backward", "select_backward", "index",
+    "expand", "view", "_unsafe_view", "_reshape_alias", "reshape", "cat", "unsqueeze", "squeeze", "unfold",
+    "unfold_backward", "im2col", "col2im", "stack",
+))  # fmt: skip
 _WISH = (
     "\nIf you would like this operator to be supported, please file an issue for a feature request at "
     "https://github.com/pytorch/maskedtensor/issues with a minimal reproducible code snippet.\n"
@@ -456,6 +345,10 @@ def _reduced(name: str) -> Callable[..., Any]:
     return reduce
 
 
+def _below(rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda func, *args, **kwargs: rule(*args, **kwargs)
+
+
 def _called(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """``MaskedTensor.__torch_function__``."""
     rule = _FUNCTIONS.get(getattr(func, "__name__", ""))
@@ -562,12 +455,12 @@ def _copy(func: Any, a: Any, b: Any, *rest: Any) -> Any:
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_UNARY, _unary),
-    **dict.fromkeys((name + "_" for name in _UNARY), _in_place(lambda f, a, *r: _unary(f, a, *r))),
+    **dict.fromkeys((name + "_" for name in _UNARY), _in_place(_unary)),
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys((name + "_" for name in _BINARY), _in_place(_binary)),
     **dict.fromkeys(_MOVES, _moved),
     **dict.fromkeys(("detach", "clone", "ones_like", "zeros_like", "full_like", "_to_copy", "masked_fill"), _with_mask),
-    **{name: lambda func, *args, _rule=_reduced(name), **kwargs: _rule(*args, **kwargs) for name in _REDUCTIONS},
+    **{name: _below(_reduced(name)) for name in _REDUCTIONS},
     "where": _where,
     "sum_to": _sum_to,
     "_softmax": _softmax,
