@@ -33,10 +33,6 @@ ABSENT = {
         "A prototype in PyTorch; pack_padded_sequence, a mask or a list of tensors do what they are for.",
         r"nested|to_padded_tensor",
     ),
-    "MaskedTensor": (
-        "A prototype in PyTorch; the functions of torch.masked take mask= instead.",
-        r"MaskedTensor|(as_|is_)?masked_tensor|maskedtensor",
-    ),
     "Products of 8-bit floats and of groups": (
         "Kernels of recent GPUs.",
         r"scaled_(grouped_)?mm|grouped_mm|ScalingType|SwizzleType",

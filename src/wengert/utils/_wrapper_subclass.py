@@ -41,7 +41,8 @@ class _Watch:
         watch_operators(_around)
 
     def __del__(self) -> None:
-        unwatch_operators(_around)
+        if unwatch_operators is not None:  # the interpreter clears modules when it ends
+            unwatch_operators(_around)
 
 
 _watch: Any = lambda: None  # a weak reference to the one there is
