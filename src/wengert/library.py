@@ -575,10 +575,10 @@ class _Overload(OpOverload):
     """``torch.ops.NAMESPACE.NAME.default``."""
 
     def __init__(self, op: CustomOpDef) -> None:
+        self.namespace = op._namespace
         super().__init__(_Packet(op), "default")  # type: ignore[arg-type]
         self._op = op
         self._qualname = op._qualname
-        self.namespace = op._namespace
 
     @property
     def _schema(self) -> str:

@@ -348,6 +348,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(run_gc_after_compile=False, use_lazy_graph_module=True, enable_compiler_collectives=False),
         compilers.config,
     ),
+    "fx.experimental._config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
+        values(meta_nonzero_assume_all_nonzero=False, translation_validation=False, print_specializations=False),
+        compilers.config),
     "_functorch.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
