@@ -64,6 +64,7 @@ def is_fx_tracing() -> bool:
 is_fx_symbolic_tracing = is_fx_tracing
 
 
+@compatibility(is_backward_compatible=True)
 class ProxyableClassMeta(type):
     """A metaclass: while a program is traced, making an instance from proxies is one call in the graph.
 
@@ -129,6 +130,7 @@ def _transfer_attrs(fr: Any, to: Any) -> None:
             setattr(to, name, value)
 
 
+@compatibility(is_backward_compatible=True)
 class Tracer(TracerBase):
     """Traces programs: ``trace`` runs a module or function on proxies and gives the graph of what it did.
 

@@ -51,6 +51,7 @@ _COPIED_META = (
 _OF_TENSORS = frozenset({"_a", "_box", "_fn", "_is_root", "_m", "_node", "_payload", "_refuse_export", "_v", "_view"})
 
 
+@compatibility(is_backward_compatible=True)
 class TraceError(ValueError):
     """A program does with a proxy what has no value before it runs: a branch, a loop."""
 
@@ -82,6 +83,7 @@ def _is_of_user(frame: traceback.FrameSummary, name: str) -> bool:
     return not is_ours(name) or (".nn.modules." in name and not name.endswith(".nn.modules.module"))
 
 
+@compatibility(is_backward_compatible=True)
 class TracerBase:
     """What makes nodes: ``create_node`` and ``create_arg`` are there to be overridden.
 
@@ -231,6 +233,7 @@ def _stack_of_user() -> traceback.StackSummary:
     return traceback.StackSummary.from_list([s for s, n in zip(summary, names, strict=True) if _is_of_user(s, n)])
 
 
+@compatibility(is_backward_compatible=True)
 class GraphAppendingTracer(TracerBase):
     """The tracer of a proxy that was made of a node: it writes at the end of the node's graph.
 
@@ -261,6 +264,7 @@ def _instruction(frame: Any) -> tuple[list[dis.Instruction], int]:
     return instructions, bisect_left(instructions, frame.f_lasti, key=lambda i: i.offset)
 
 
+@compatibility(is_backward_compatible=True)
 class Proxy:
     """Stands for a value while a program is traced: what is done with it becomes nodes of the graph.
 
@@ -384,6 +388,7 @@ class MetaProxy(Proxy):
         return MetaProxy(proxy.node, proxy.tracer, first.fake_mode)
 
 
+@compatibility(is_backward_compatible=True)
 class Attribute(Proxy):
     """An attribute of a proxy's value; a node is written when it is used, unless it is called, as a method."""
 
