@@ -1600,6 +1600,32 @@ def t_marks_of_compatibility():
     for cls in Tracer, Graph, GraphModule, Node, Proxy, Interpreter, Transformer, ShapeProp, shape_prop.TensorMetadata, subgraph_rewriter.Match, fx.graph.PythonCode, immutable_list, immutable_dict:
         print(cls in c._BACK_COMPAT_OBJECTS, torch.typename(cls), sorted(n for n in vars(cls) if n[0]!='_'))
     print([f in c._MARKED_WITH_COMPATIBILITY for f in (symbolic_trace, fx.map_arg, SubgraphMatcher, len, nn.Linear)], [f in c._BACK_COMPAT_OBJECTS for f in (fx.graph.CodeGen, len)])
+def t_scripted_modules():
+    class S(nn.Module):
+        def __init__(self):
+            super().__init__(); self.l=nn.Linear(2,3); self.again=self.l; self.k=3; self.register_buffer('b',torch.ones(2))
+        def scaled(self, x): return self.l(x)*self.k
+        def forward(self, x):
+            torch._assert(x.shape[0] > 1, 'small'); return self.scaled(x)
+    m=S(); s=torch.jit.script(m)
+    print(s, s.original_name, isinstance(s,torch.jit.ScriptModule), isinstance(s.l,torch.jit.RecursiveScriptModule), s is m)
+    print(s.l.weight is m.l.weight, s.b is m.b, s.l is s.again, s.k, list(s.state_dict()), torch.jit.script(s) is s, torch.equal(s(torch.ones(2,2)),m(torch.ones(2,2))))
+    s.eval(); print(m.training, s.training, s.l.training)
+    s(torch.ones(2,2)).sum().backward(); print(m.l.weight.grad)
+    try: s(torch.ones(1,2))
+    except torch.jit.Error as e: print(type(e).__mro__[1:], str(e).strip().split('\n')[-1])
+    class H(nn.Module):
+        def __init__(self): super().__init__(); self.s=s
+        def forward(self, x): return self.s(x)
+    gm=symbolic_trace(H()); show(gm); print(torch.equal(gm(torch.ones(2,2)),m(torch.ones(2,2)))); print(gm)
+def t_objects_of_C():
+    from torch.testing._internal.common_utils import find_library_location
+    torch.ops.load_library(str(find_library_location('libtorchbind_test.so')))
+    class M(nn.Module):
+        def __init__(self): super().__init__(); self.f=torch.classes._TorchScriptTesting._ReLUClass(); self.names=torch.classes._TorchScriptTesting._StackString(['a','b'])
+        def forward(self, x): return self.f.run(x), self.names.top()
+    m=M(); gm=symbolic_trace(m); print([n.op for n in gm.graph.nodes]); print(gm(torch.tensor([-1.,2.])), m(torch.tensor([-1.,2.])))
+    m.names.push('c'); print(m.names.top(), m.names.pop(), m.names.top())
 def t_names_in_traces():
     from torch.autograd.profiler_util import _canonicalize_profiler_events
     from torch.fx.traceback import _register_fx_metadata

@@ -46,7 +46,7 @@ ABSENT = {
         r"sym_(constrain_range.*|fresh_size)|Sym(Int|Float|Bool).*",
     ),
     "TorchScript": (
-        "There is no second interpreter; torch.jit.script returns what it is given, torch.jit.trace a graph.",
+        "There is no second interpreter; torch.jit.script returns what runs the same Python, torch.jit.trace a graph.",
         (
             r"Script.*|parse_.*|import_ir_module.*|.*Type|CompilationUnit|Graph|AliasDb|(Function|Argument)(Schema|Spec)?|"
             r"JITException|LiteScriptModule"

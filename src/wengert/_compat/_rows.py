@@ -407,7 +407,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("ScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("RecursiveScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
-        classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
+        classes("Error", Exception, "An error of a scripted module: an ``assert`` that failed."),
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
     ),

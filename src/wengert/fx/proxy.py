@@ -28,6 +28,7 @@ from ..utils._pytree import tree_leaves
 from . import traceback as fx_traceback
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, module_of_frame
+from ._script_objects import ScriptMethod
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_arg
 from .operator_schemas import check_for_mutable_operation
@@ -349,6 +350,8 @@ class Proxy:
         if is_tensor_method_or_property(orig_method):
             name = orig_method.__name__
             return tracer.create_proxy("call_method", {"__pow__": "pow"}.get(name, name), args, kwargs)
+        if isinstance(orig_method, ScriptMethod):
+            return tracer.create_proxy("call_method", orig_method.name, (orig_method.owner, *args), kwargs)
         name = tracer.graph._target_to_str(function_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 
