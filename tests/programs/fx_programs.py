@@ -1626,6 +1626,11 @@ def t_objects_of_C():
         def forward(self, x): return self.f.run(x), self.names.top()
     m=M(); gm=symbolic_trace(m); print([n.op for n in gm.graph.nodes]); print(gm(torch.tensor([-1.,2.])), m(torch.tensor([-1.,2.])))
     m.names.push('c'); print(m.names.top(), m.names.pop(), m.names.top())
+def t_functions_of_any_arguments():
+    for f in F.max_pool2d, F.adaptive_max_pool1d, F.fractional_max_pool3d:
+        try: symbolic_trace(f)
+        except fx.proxy.TraceError as e: print(e)
+    print(inspect.signature(F.relu).parameters['input'].annotation is torch.Tensor, [getattr(F, n) is getattr(torch.overrides, n) for n in ('has_torch_function','has_torch_function_unary','has_torch_function_variadic','handle_torch_function')])
 def t_names_in_traces():
     from torch.autograd.profiler_util import _canonicalize_profiler_events
     from torch.fx.traceback import _register_fx_metadata

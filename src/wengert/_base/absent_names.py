@@ -55,10 +55,7 @@ ABSENT = {
     "Kernels made at run time": ("The jiterator compiles CUDA code.", r"jiterator.*"),
     "Internals": (
         "Steps that PyTorch's own implementation is made of; no program calls them.",
-        (
-            r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs|"
-            r"has_torch_function.*|handle_torch_function"
-        ),
+        (r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs"),
     ),
 }
 

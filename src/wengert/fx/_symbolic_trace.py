@@ -457,6 +457,12 @@ class Tracer(TracerBase):
 def _with_parameters(fn: Any) -> Any:
     """A function of the package as one whose code has PyTorch's parameters."""
     parameters = signature_of(fn).parameters
+    if "return_indices" in parameters and not function_name(fn).endswith("_indices"):
+
+        def chooses(*args: Any, **kwargs: Any) -> Any:  # PyTorch's takes anything, and chooses by that flag
+            return fn(*args, **kwargs)
+
+        return chooses
     given = ", ".join([f"{name}={name}" for name in parameters])
     made: FunctionType = eval(f"lambda {', '.join(parameters)}: _fn({given})", {"_fn": fn})
     made.__name__ = function_name(fn)
