@@ -42,7 +42,7 @@ ABSENT = {
         r"sym_(constrain_range.*|fresh_size)|Sym(Int|Float|Bool).*",
     ),
     "TorchScript": (
-        "There is no second interpreter; torch.jit.script returns what it is given, torch.jit.trace a graph.",
+        "There is no second interpreter; torch.jit.script returns what runs the same Python, torch.jit.trace a graph.",
         (
             r"Script.*|parse_.*|import_ir_module.*|.*Type|CompilationUnit|Graph|AliasDb|(Function|Argument)(Schema|Spec)?|"
             r"JITException|LiteScriptModule"
@@ -51,10 +51,7 @@ ABSENT = {
     "Kernels made at run time": ("The jiterator compiles CUDA code.", r"jiterator.*"),
     "Internals": (
         "Steps that PyTorch's own implementation is made of; no program calls them.",
-        (
-            r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs|"
-            r"has_torch_function.*|handle_torch_function"
-        ),
+        (r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs"),
     ),
 }
 

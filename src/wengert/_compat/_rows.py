@@ -355,6 +355,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(run_gc_after_compile=False, use_lazy_graph_module=True, enable_compiler_collectives=False),
         compilers.config,
     ),
+    "fx.experimental._config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
+        values(meta_nonzero_assume_all_nonzero=False, translation_validation=False, print_specializations=False),
+        compilers.config),
     "_functorch.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
@@ -409,7 +414,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("ScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("RecursiveScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
-        classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
+        classes("Error", Exception, "An error of a scripted module: an ``assert`` that failed."),
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
     ),

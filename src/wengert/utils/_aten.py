@@ -136,8 +136,9 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
-        self.__module__ = "torch._ops.aten"
+        self.__module__ = f"torch._ops.{self.namespace}"
         self.__name__ = f"{packet.__name__}.{overload}"
+        self.__qualname__ = self.name()
 
     @property
     def info(self) -> Operator | None:
