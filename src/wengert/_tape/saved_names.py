@@ -7,12 +7,12 @@ not save has no name here.
 
 from __future__ import annotations
 
-import gc
 import math
 from operator import itemgetter
 from typing import Any
 
-from .node import AccumulateGrad, Node, Port, unnamed
+from .node import Node, unnamed
+from .saved import original
 from .tensor import Tensor
 
 _NO_SIZES = frozenset(  # view operators whose formula does not use the input's shape
@@ -258,17 +258,7 @@ class _Saved:
         if node is None:
             return self
         value = named_value(node, self.key)
-        return _original(value, node) if isinstance(value, Tensor) else value
-
-
-def _original(t: Tensor, node: Node) -> Tensor:
-    """The tensor from which an input was saved, if it is alive: nodes save arrays (``_tape.node``, NOTE [ Boxes ])."""
-    fn: Any = t._node
-    if fn is not None and type(fn) is not AccumulateGrad and (fn.fx if type(fn) is Port else fn) is not node:
-        for other in gc.get_referrers(t._box):
-            if isinstance(other, Tensor) and other._node is fn and other._payload is t._payload:
-                return other
-    return t
+        return original(value, node) if isinstance(value, Tensor) else value
 
 
 class _RawSaved(_Saved):
