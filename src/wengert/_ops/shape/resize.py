@@ -19,7 +19,7 @@ from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, given_away, note_view, stale_views, wrap
-from ..._tape.view_chain import reshaped_in_place, with_node_name
+from ..._tape.view_chain import chain_of, is_replayed, reshaped_in_place, with_node_name
 from ..._tape.views import check_inplace, count_write, refresh
 from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
@@ -73,8 +73,8 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
             note_view(old, each)
         self._view = result._view
         note_view(old, self)
-    elif own is not None:
-        self._view = (*result._view[:3], own[3])
+    elif own is not None and not (result.shape == old.shape and is_replayed(chain_of(old)[1])):
+        self._view = (*result._view[:3], own[3])  # else a write forgets the new order, as in PyTorch
     recorded = is_grad_enabled() and result._node is not None
     if recorded:
         self._node = with_node_name(result, name)._node
