@@ -150,6 +150,8 @@ _NAMES: dict[str, tuple[Any, ...]] = {
         f"Upsample{kind}DBackward0": ("align_corners", *_upsampled(dims))
         for kind, dims in {"Linear1": "w", "Bilinear2": "hw", "Bicubic2": "hw", "Trilinear3": "dhw"}.items()
     },
+    **{f"Foreach{op}Backward{k}": (("scalar", "scalars")[k], "self") for op in ("Maximum", "Minimum") for k in (0, 1)},
+    "ForeachPowBackward1": ("exponent", "self"),
     "MaskedFillBackward0": ("mask",),
     "MaskedFillBackward1": ("mask",),
     "NativeLayerNormBackward0": ("input", "normalized_shape<along", "weight"),
