@@ -433,7 +433,7 @@ class SavedTensor:
     def _pack(self, box: Box, fn: Any, hooks: Hooks) -> None:
         place = self._place()
         assert place is not None
-        _put(self._node, place, pack(box, hooks, None if fn is self._node else fn))
+        _put(self._node, place, pack(box, hooks))
         _watch(self._node)
 
     def __repr__(self) -> str:

@@ -61,11 +61,10 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         r = replay(b, chain)
     except (ValueError, IndexError):
         r = b
-    if r.shape == a.shape and is_replayed(chain):
-        return base, chain
     address = address_of(a)
     if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
-        chain = _as_strided(a, b, address - address_of(b))
+        if r.shape != a.shape or not is_replayed(chain):
+            chain = _as_strided(a, b, address - address_of(b))
     return base, chain
 
 
@@ -99,7 +98,7 @@ class AsStridedBackward0(Node):
         self._hooks = None
         self._code = code
         self._lasti = lasti
-        if named_by_operator or is_replayed(chain[-1:]):  # as in PyTorch
+        if named_by_operator or chain[-1][0] in _REPLAYED:  # as in PyTorch
             named(self, REGISTRY[chain[-1][0]].node.__name__)
 
     def _edges(self) -> tuple[Node | None, ...]:

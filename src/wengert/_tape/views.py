@@ -51,7 +51,7 @@ from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, na
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
 from .tensor import Tensor, alias_payload, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of, is_replayed, reshaped_in_place
+from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
 # ---- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
@@ -136,11 +136,9 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
             code="W005",
         )
     fn = self._node
-    if base is not None and base._node is not None and fn is not None:
-        chain = chain_of(self)[1] if reshaped_in_place else ()
-        if fn._hooks is not None or fn.by_user or is_replayed(chain):
-            # neither the hooks of a view's old value nor a pure view's backward see the write, see CopySlices
-            _set_node(self, _view_node(*chain_of(self)))
+    if base is not None and base._node is not None and fn is not None and (fn._hooks is not None or fn.by_user):
+        # neither the hooks of a view's old value nor a pure view's backward see the write, see CopySlices
+        _set_node(self, _view_node(*chain_of(self)))
 
 
 def refuse_no_grad_view(self: Tensor) -> None:
