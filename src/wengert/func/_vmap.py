@@ -8,7 +8,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from .._base.modes import transform, undone
 from .._base.registry import REGISTRY, TENSORS
-from .._ops.shape.view_chain import lifted
 from .._payloads.transforms import Batched, Given, entered
 from .._payloads.vmap_randomness import randomness_level
 from .._tape.node import view_of
@@ -228,6 +227,8 @@ def _leave_once(
     if view is None or not any(view[0] is o for o in outs) or not holds(view[0], Batched, tag):
         made = _leave(y, d, tag, size, func, None)
     else:
+        from .._ops.shape.view_chain import lifted  # operators are imported when they are needed
+
         parent, info, p, _ = view
         k = None if info.outputs == 1 else p[-1]
         made = _leave_once(parent, d, tag, size, func, given, left, outs)
