@@ -88,3 +88,48 @@ def test_a_saved_input_without_history_that_is_written(write: Any) -> None:
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
     assert w.grad is None
+
+
+def _pure(forward: Any) -> Any:
+    class Pure(T.autograd.Function):
+        calls = 0
+
+        @staticmethod
+        def forward(ctx: Any, *args: Any) -> Any:
+            ctx._is_pure_view = True
+            return forward(*args)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            Pure.calls += 1
+            return T.cat((g, T.zeros(1)))
+
+    return Pure
+
+
+def test_a_write_to_a_pure_view_rewrites_its_base() -> None:
+    """The function's backward does not see the write, as the hooks of a view's old value do not."""
+    first_two = _pure(lambda x: x[:2])
+    x = T.ones(3, requires_grad=True)
+    base = x * 1
+    view = first_two.apply(base)
+    view *= 5
+    assert (view.grad_fn.name(), base.grad_fn.name()) == ("AsStridedBackward0", "torch::autograd::CopySlices")
+    base.sum().backward()
+    assert (x.grad.tolist(), first_two.calls) == ([5.0, 5.0, 1.0], 0)
+    first_two.apply(x * 1).sum().backward()
+    assert (x.grad.tolist(), first_two.calls) == ([6.0, 6.0, 1.0], 1)
+
+
+def test_a_pure_view_has_one_tensor_and_one_output() -> None:
+    a, b = T.ones(3), T.ones(3)
+    for forward, args in (
+        (lambda x, y: x[:2], (a, b)),
+        (lambda x: (x[:2], x[1:]), (a,)),
+        (lambda x: (x[:2], 5), (a,)),
+    ):
+        with pytest.raises(RuntimeError, match="can only have one input Tensor and one output Tensor"):
+            _pure(forward).apply(*args)
+    assert _pure(lambda x, n: x[:n]).apply(a, 2).tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        _pure(lambda x: (x * 2)[:2]).apply(T.ones(3, requires_grad=True) * 1).add_(1)

@@ -258,3 +258,38 @@ def test_what_a_level_holds(no_gc: None) -> None:
         ref = inside()
     gc.collect()
     assert ref() is None
+
+
+def test_the_tangent_of_a_view_is_a_view_of_its_bases_tangent() -> None:
+    def tangent(t: Any) -> Any:
+        return fwAD.unpack_dual(t).tangent
+
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(torch.ones(2, 3), torch.arange(6.0).view(2, 3).clone())
+        turned, row = dual.t(), dual[0]
+        assert tangent(turned)._base is tangent(dual) is tangent(row)._base
+        turned.mul_(3)
+        assert tangent(dual).tolist() == [[0.0, 3.0, 6.0], [9.0, 12.0, 15.0]]
+        assert (tangent(row).tolist(), tangent(turned)[0].tolist()) == ([0.0, 3.0, 6.0], [0.0, 9.0])
+        base = torch.zeros(3, 2)
+        base.t().copy_(dual)
+        view = base.view_as(base)
+        view.copy_(base * 2)
+        assert tangent(view) is tangent(base)
+        assert tangent(base).tolist() == (tangent(dual) * 2).t().tolist()
+
+
+def test_tangents_of_a_written_view_and_its_base_leave_vmap_as_a_view_and_its_base() -> None:
+    for view in (torch.zeros(2, 2).t(), torch.zeros(2, 2).view(2, 2)):
+        alike = view.stride() == (2, 1)
+
+        def jvp(direction: Any, view: Any = view) -> Any:
+            with fwAD.dual_level():
+                view.copy_(fwAD.make_dual(torch.zeros(2, 2), direction))
+                return tuple(fwAD.unpack_dual(t).tangent for t in (view, view._base))
+
+        directions = torch.arange(12.0).view(3, 2, 2)
+        of_view, of_base = torch._vmap_internals._vmap(jvp)(directions)
+        assert of_view.tolist() == directions.tolist()
+        assert of_base is of_view or (of_view._base is of_base and of_base.tolist() == directions.mT.tolist())
+        assert (of_base is of_view) == alike

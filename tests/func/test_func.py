@@ -326,3 +326,18 @@ def test_a_view_whose_shape_changes_in_place_follows_its_base() -> None:
     x = T.arange(6.0).view(2, 3)
     v, y = (t[0].tolist() for t in T.vmap(f)(T.stack([x, x])))
     assert v == [[12], [15], [18]] and y == [[1, 2, 3], [12, 15, 18]]
+
+
+def test_vmap_returns_one_tensor_for_one_and_views_of_a_result_as_its_views() -> None:
+    def several(x: Any) -> Any:
+        y = x * 2
+        return y[0], y, y.t(), y, y.unbind(1)[1]
+
+    x = T.arange(12.0).view(2, 3, 2).clone().requires_grad_()
+    first, y, turned, again, column = T.func.vmap(several)(x)
+    assert y is again
+    assert all(t._base is y for t in (first, turned, column))
+    assert (first.tolist(), column.tolist()) == ((x[:, 0] * 2).tolist(), (x[:, :, 1] * 2).tolist())
+    assert turned.tolist() == (x.mT * 2).tolist()
+    (first.sum() + turned.sum()).backward()
+    assert x.grad.tolist() == [[[4.0, 4.0], [2.0, 2.0], [2.0, 2.0]]] * 2

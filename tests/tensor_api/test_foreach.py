@@ -152,3 +152,44 @@ def test_as_torch(torch: Any) -> None:
 
     for ours, theirs in zip(run(wengert), run(torch), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+def test_results_of_a_list_have_one_node() -> None:
+    """Its inputs are the list's, its names and saved numbers PyTorch's."""
+    xs = [wengert.tensor([0.5, 2.0], requires_grad=True), wengert.tensor([[3.0]], requires_grad=True)]
+    ys = wengert._foreach_maximum(xs, [1.0, 2])
+    node = ys[0].grad_fn
+    assert ys[1].grad_fn is node
+    assert (ys[0].output_nr, ys[1].output_nr, node.name()) == (0, 1, "ForeachMaximumBackward1")
+    assert (node._saved_scalars, node._saved_self[0] is xs[0]) == ((1.0, 2), True)
+    assert [n.variable is x for (n, _), x in zip(node.next_functions, xs, strict=True)] == [True, True]
+    (ys[0].sum() + ys[1].sum()).backward()
+    assert [x.grad.tolist() for x in xs] == [[0.0, 1.0], [[1.0]]]
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        ys[1].sum().backward()
+    names = {
+        "mul": "ForeachMulBackward1Scalar", "div": "ForeachDivBackward1Scalar", "minimum": "ForeachMinimumBackward0",
+        "clamp_min": "ForeachClampMinBackward0Scalar",
+    }  # fmt: skip
+    found = {name: getattr(wengert, f"_foreach_{name}")(xs, 2.0)[0].grad_fn.name() for name in names}
+    assert found == names
+    assert wengert._foreach_mul(xs, xs)[0].grad_fn.name() == "ForeachMulBackward0List"
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "reciprocal", "maximum", "pow", "mul"])
+def test_derivatives_of_a_list_are_the_operators(name: str) -> None:
+    """The second ones too, and those of some results only."""
+    second: Any = {"maximum": (1.0,), "pow": ([2.0, 3.0],), "mul": ([2.0, 3.0],)}.get(name, ())
+    each: Any = getattr(wengert.Tensor, {"maximum": "clamp_min"}.get(name, name))
+    xs = [wengert.tensor([0.5, 2.0], requires_grad=True), wengert.tensor([[3.0]], requires_grad=True)]
+    others = [[s[k] if isinstance(s, list) else s for s in second] for k in range(2)]
+
+    def seconds(ys: Any) -> Any:
+        first = wengert.autograd.grad((ys[0] ** 2).sum() + (ys[1] ** 2).sum(), xs, create_graph=True)
+        return [g.tolist() for g in (*first, *wengert.autograd.grad(sum((g**2).sum() for g in first), xs))]
+
+    assert seconds(getattr(wengert, f"_foreach_{name}")(xs, *second)) == seconds(
+        [each(x, *o) for x, o in zip(xs, others, strict=True)]
+    )
+    ys = getattr(wengert, f"_foreach_{name}")(xs, *second)
+    assert wengert.autograd.grad(ys[1].sum(), xs, allow_unused=True)[0] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from typing import Any
@@ -200,6 +201,16 @@ def tensor_of(box: Box, fn: Node | None) -> Tensor:
         return fn.variable
     t = tensor_on(box.a, fn)
     t._box = box
+    return t
+
+
+def original(t: Tensor, node: Node) -> Tensor:
+    """The tensor from which an input was saved, if it is alive: nodes save arrays (``_tape.node``, NOTE [ Boxes ])."""
+    fn: Any = t._node
+    if type(fn) is not AccumulateGrad and (fn.fx if type(fn) is Port else fn) is not node:
+        for other in gc.get_referrers(t._box):
+            if isinstance(other, Tensor) and other._node is fn and other._payload is t._payload and other is not t:
+                return other
     return t
 
 

@@ -15,15 +15,15 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
-from .._base.errors import noted, sizes_differ
+from .._base.errors import here, noted, sizes_differ
 from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
-from .._base.modes import MODE
+from .._base.modes import MODE, saved_tensors_hooks
 from .._base.registry import TENSORS
 from .._base.torch_function import AROUND
-from .node import FREED, AccumulateGrad, Box, Node, Port, Version
-from .saved import tensor_of, unbox
-from .tensor import Tensor, wrap
+from .node import FREED, LEAVES, AccumulateGrad, Box, Node, Port, Version, box_of, tick
+from .saved import DetachedVersion, original, stale, tensor_of, unbox
+from .tensor import Tensor, current_fn, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 _swap = reopened(threading.RLock())  # a packed node's slots are replaced while it runs: one thread at a time
@@ -349,14 +349,22 @@ def _check_registrable(freed: bool, packed: bool, saved: bool) -> None:
         )
 
 
-def _check_hooks(self: Any, *hooks: Any) -> None:
-    if len(hooks) == 2 and all(map(callable, hooks)):
-        return
-    raise TypeError(
-        "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: "
-        "torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n"
-        f"Invoked with: {', '.join(map(repr, (self, *hooks)))}"
+def _incompatible(call: str, signature: str, *given: Any) -> TypeError:
+    return TypeError(
+        f"{call}(): incompatible function arguments. The following argument types are supported:\n    1. {signature}\n"
+        f"\nInvoked with: {', '.join(map(repr, given))}"
     )
+
+
+def _check_hooks(self: Any, *hooks: Any) -> None:
+    if len(hooks) != 2 or not all(map(callable, hooks)):
+        raise _incompatible(
+            "register_hooks",
+            "(self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> "
+            "None",
+            self,
+            *hooks,
+        )
 
 
 _NOT_GIVEN: Any = object()
@@ -379,39 +387,57 @@ class SavedTensor:
         place = place_of(self._node, self._name) if self._at != -1 else None
         return place if place is None or self._at is None else (*place, self._at)
 
-    def _box(self) -> Any:
+    def _kept(self) -> tuple[Any, Any]:
+        """The box of the value, if it is one, and the history of the tensor; the node itself for its own result."""
         place = self._place()
-        return None if place is None else _get(self._node, place)
+        box = None if place is None else _get(self._node, place)
+        if not isinstance(box, Box):
+            return None, None
+        fn = edge_of(self._node, place)
+        return box, self._node if type(fn) is Port and fn.fx is self._node else fn
+
+    def _tensor(self, box: Box, fn: Any) -> Tensor:
+        """The tensor of a box that is not packed."""
+        return tensor_of(box, fn)
 
     @property
-    def data(self) -> Tensor | None:
-        """The saved tensor; ``None`` once it was freed or packed."""
-        box = self._box()
-        if not isinstance(box, Box) or box is FREED or isinstance(box, PackedBox):
+    def data(self) -> Any:
+        """The saved tensor, or what the pack hook made of it; ``None`` once it was freed.
+
+        A result of the node itself has no history here.
+        """
+        box, fn = self._kept()
+        if box is None or box is FREED:
             return None
-        return tensor_of(box, edge_of(self._node, self._place()))
+        if isinstance(box, PackedBox):
+            return box.packed
+        return tensor_of(box, None) if fn is self._node else original(self._tensor(box, fn), self._node)
 
     def unpack(self) -> Any:
         """The saved tensor, unpacked."""
         if self._at == -1:
             return None
         found = self._node.saved(self._name)
-        return found if self._at is None else found[self._at]
+        found = found if self._at is None else found[self._at]
+        return original(found, self._node) if isinstance(found, Tensor) else found
 
     @property
     def unpack_hook(self) -> Any:
         """The current unpack hook, or None."""
-        box = self._box()
+        box, _ = self._kept()
         return box.unpack_hook if isinstance(box, PackedBox) else None
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
         """Pack this saved value now, and unpack it where it is read."""
         _check_hooks(self, pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
+        box, fn = self._kept()
+        _check_registrable(box is FREED, isinstance(box, PackedBox), box is not None)
+        self._pack(box, fn, (pack_hook, unpack_hook))
+
+    def _pack(self, box: Box, fn: Any, hooks: Hooks) -> None:
         place = self._place()
-        box = self._box()
-        _check_registrable(box is FREED, isinstance(box, PackedBox), isinstance(box, Box))
         assert place is not None
-        _put(self._node, place, pack(box, (pack_hook, unpack_hook)))
+        _put(self._node, place, pack(box, hooks))
         _watch(self._node)
 
     def __repr__(self) -> str:
@@ -422,29 +448,76 @@ class SavedOfFunction(SavedTensor):
     """One value of a custom function's ``save_for_backward``, as in ``_raw_saved_tensors``."""
 
     def __init__(self, ctx: Any, k: int) -> None:
-        self._ctx = ctx
-        self._k = k
+        super().__init__(ctx, "", k)
 
-    @property
-    def data(self) -> Tensor | None:
-        """The saved tensor; ``None`` once it was freed or packed."""
-        if self._ctx._boxes is FREED:
-            return None
-        box, fn = self._ctx._boxes[self._k]
-        return None if box is None or callable(box) else self._ctx._unpack(box, fn)
+    def _kept(self) -> tuple[Any, Any]:
+        """The box of the value, if it is one, and its history; the node itself for its own result."""
+        ctx = self._node
+        if ctx._boxes is FREED:
+            return FREED, None
+        box, fn = ctx._boxes[self._at]
+        return (box.packed if isinstance(box, _Opening) else box), ctx if isinstance(fn, int) else fn
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Any = _NOT_GIVEN) -> None:
-        """Pack this saved value now, and unpack it where it is read."""
-        _check_hooks(self, pack_hook, *() if unpack_hook is _NOT_GIVEN else (unpack_hook,))
-        freed = self._ctx._boxes is FREED
-        box: Any
-        box, fn = (None, None) if freed else self._ctx._boxes[self._k]
-        _check_registrable(freed, callable(box), box is not None)
-        output = isinstance(fn, int)
-        node = self._ctx._output_node(fn) if output else fn
-        boxes = list(self._ctx._boxes)
-        boxes[self._k] = pack_box(self._ctx, box, node, (pack_hook, unpack_hook), output)
-        self._ctx._boxes = tuple(boxes)
+    def _tensor(self, box: Box, fn: Any) -> Tensor:
+        """The tensor of a box that is not packed."""
+        found: Tensor = self._node._unpack(box, fn)
+        return found
+
+    def unpack(self) -> Any:
+        """The saved tensor, unpacked."""
+        ctx = self._node
+        if ctx._boxes is FREED:
+            stale(ctx, FREED)
+        box, fn = ctx._boxes[self._at]
+        return None if box is None else original(ctx._unpack(box, fn), ctx)
+
+    def _pack(self, box: Box, fn: Any, hooks: Hooks) -> None:
+        ctx, k = self._node, self._at
+        output = fn is ctx
+        packed = pack_box(ctx, box, ctx._output_node(ctx._boxes[k][1]) if output else fn, hooks, output)
+        ctx._boxes = (*ctx._boxes[:k], packed, *ctx._boxes[k + 1 :])
+
+
+class _Keeper(Node):
+    """A node of no graph, which holds the tensor of a ``SavedTensor`` that a program made."""
+
+    __slots__ = ("fx", "x")
+    saved_names = ("self",)
+
+    def __init__(self, tensor: Tensor, is_output: bool) -> None:
+        self._seq = tick()
+        self._hooks = None
+        self._code, self._lasti = here()
+        self.fx = current_fn(tensor)
+        self.x = box_of(tensor)
+        if is_output and type(self.fx) not in LEAVES:  # a result, which only the node that made it may read
+            self.fx = self
+            self.x = Box()
+            self.x.a, self.x.cell = tensor._payload, DetachedVersion()
+
+    def saved(self, name: str) -> Any:
+        return unbox(self, self.x, self.fx, TENSORS)
+
+
+def make_saved_tensor(tensor: Tensor, is_output: bool, is_inplace_on_view: bool = False) -> SavedTensor:
+    """A tensor as a node saves it, without a node; it goes through the hooks of ``saved_tensors_hooks``.
+
+    ``is_output``: the tensor is a result of the node that saves it.
+    """
+    if not isinstance(tensor, Tensor) or not isinstance(is_output, bool) or not isinstance(is_inplace_on_view, bool):
+        signature = "(tensor: torch.Tensor, is_output: bool, is_inplace_on_view: bool = False)"
+        raise _incompatible(
+            "_make_saved_tensor",
+            f"{signature} -> torch._C._autograd.SavedTensor",
+            tensor,
+            is_output,
+            is_inplace_on_view,
+        )
+    made = SavedTensor(_Keeper(tensor, is_output), "self")
+    hooks = saved_tensors_hooks()
+    if hooks:
+        made.register_hooks(*hooks[-1])
+    return made
 
 
 SavedOfFunction.__name__ = "SavedTensor"  # as PyTorch names both

@@ -7,12 +7,12 @@ not save has no name here.
 
 from __future__ import annotations
 
-import gc
 import math
 from operator import itemgetter
 from typing import Any
 
-from .node import AccumulateGrad, Node, Port, unnamed
+from .node import Node, unnamed
+from .saved import original
 from .tensor import Tensor
 
 _NO_SIZES = frozenset(  # view operators whose formula does not use the input's shape
@@ -150,6 +150,8 @@ _NAMES: dict[str, tuple[Any, ...]] = {
         f"Upsample{kind}DBackward0": ("align_corners", *_upsampled(dims))
         for kind, dims in {"Linear1": "w", "Bilinear2": "hw", "Bicubic2": "hw", "Trilinear3": "dhw"}.items()
     },
+    **{f"Foreach{op}Backward{k}": (("scalar", "scalars")[k], "self") for op in ("Maximum", "Minimum") for k in (0, 1)},
+    "ForeachPowBackward1": ("exponent", "self"),
     "MaskedFillBackward0": ("mask",),
     "MaskedFillBackward1": ("mask",),
     "NativeLayerNormBackward0": ("input", "normalized_shape<along", "weight"),
@@ -258,17 +260,7 @@ class _Saved:
         if node is None:
             return self
         value = named_value(node, self.key)
-        return _original(value, node) if isinstance(value, Tensor) else value
-
-
-def _original(t: Tensor, node: Node) -> Tensor:
-    """The tensor from which an input was saved, if it is alive: nodes save arrays (``_tape.node``, NOTE [ Boxes ])."""
-    fn: Any = t._node
-    if fn is not None and type(fn) is not AccumulateGrad and (fn.fx if type(fn) is Port else fn) is not node:
-        for other in gc.get_referrers(t._box):
-            if isinstance(other, Tensor) and other._node is fn and other._payload is t._payload:
-                return other
-    return t
+        return original(value, node) if isinstance(value, Tensor) else value
 
 
 class _RawSaved(_Saved):

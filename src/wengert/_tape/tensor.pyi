@@ -237,14 +237,18 @@ class Tensor(metaclass=TensorMeta):
         """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
     def _refuse_export(self) -> None:
         """Raises BufferError if the tensor requires grad: another library's computations are not recorded."""
+    def _rev_view_func_unsafe(self, new_view: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None) -> Tensor | None:
+        """A tensor of the geometry of this view's base, on the memory of ``new_view``; ``None`` if this is not a view."""
     def _typed_storage(self) -> _TypedStorage:
         """``storage()`` without its warning."""
     def _values(self) -> Tensor:
         """``values`` of any sparse tensor, coalesced or not; not recorded."""
     @property
     def _version(self) -> _int: ...
-    def _view_func(self, new_base: Tensor) -> Tensor | None:
+    def _view_func(self, new_base: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None) -> Tensor | None:
         """Apply this view's operators to another base of the same sizes and strides; ``None`` if this is not a view."""
+    def _view_func_unsafe(self, new_base: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None) -> Tensor | None:
+        """``_view_func`` on a base of any sizes and strides."""
     def abs(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def abs_(self) -> Tensor:

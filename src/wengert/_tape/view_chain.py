@@ -31,11 +31,17 @@ def replay(x: Any, chain: Any) -> Any:
     return x
 
 
+def is_replayed(chain: Any) -> bool:
+    """Whether a chain has an operator that ``as_strided`` cannot stand for."""
+    return not _REPLAYED.isdisjoint(name for name, _ in chain)
+
+
 def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
     """A view's base, and the chain that makes the view from it.
 
     If the base, or a view between, was reshaped in place later (``t_``, ``squeeze_``, ...), the operators no longer
     lead to the view; then the chain is one ``as_strided`` with the view's sizes and strides, which is always right.
+    As in PyTorch, operators that ``as_strided`` cannot stand for are replayed if they lead to the view's sizes.
     """
     base = tensor
     view = view_of(tensor)
@@ -57,7 +63,8 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         r = b
     address = address_of(a)
     if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
-        chain = _as_strided(a, b, address - address_of(b))
+        if r.shape != a.shape or not is_replayed(chain):
+            chain = _as_strided(a, b, address - address_of(b))
     return base, chain
 
 
@@ -91,7 +98,7 @@ class AsStridedBackward0(Node):
         self._hooks = None
         self._code = code
         self._lasti = lasti
-        if named_by_operator or not _REPLAYED.isdisjoint(name for name, _ in chain):  # as in PyTorch
+        if named_by_operator or chain[-1][0] in _REPLAYED:  # as in PyTorch
             named(self, REGISTRY[chain[-1][0]].node.__name__)
 
     def _edges(self) -> tuple[Node | None, ...]:

@@ -135,10 +135,10 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
             code="W005",
         )
-    if base is not None and self._node is not None and self._node._hooks is not None and base._node is not None:
-        _set_node(
-            self, _view_node(*chain_of(self))
-        )  # the hooks of a view's old value do not see the write, see CopySlices
+    fn = self._node
+    if base is not None and base._node is not None and fn is not None and (fn._hooks is not None or fn.by_user):
+        # neither the hooks of a view's old value nor a pure view's backward see the write, see CopySlices
+        _set_node(self, _view_node(*chain_of(self)))
 
 
 def refuse_no_grad_view(self: Tensor) -> None:

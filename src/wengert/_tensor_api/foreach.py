@@ -1,8 +1,9 @@
 """``torch._foreach_*``: one operator over lists of tensors, for optimizers that are written for PyTorch.
 
 Each function applies the operator of that name to every tensor of a list, so dtypes, broadcasting, derivatives and
-errors are the operator's. ``_foreach_NAME`` returns a tuple of new tensors; ``_foreach_NAME_`` writes into the
-tensors and returns them. PyTorch has one kernel for the whole list; here the functions are not faster than a loop.
+errors are the operator's. ``_foreach_NAME`` returns a tuple of new tensors, which have one node; ``_foreach_NAME_``
+writes into the tensors and returns them. PyTorch has one kernel for the whole list; here the functions are not faster
+than a loop.
 
 >>> import wengert as torch
 >>> torch._foreach_add([torch.zeros(1), torch.ones(2)], 1)
@@ -14,12 +15,15 @@ tensors and returns them. PyTorch has one kernel for the whole list; here the fu
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from numbers import Number
 from typing import Any
 
 from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.registry import PUBLIC
+from .._tape.node import Node, named, new_port, tick
+from .._tape.saved import xp_of
 from .._tape.tensor import Tensor
 
 _UNARY = (
@@ -34,6 +38,74 @@ _BINARY = {
     "maximum": ("clamp_min", _SECOND), "minimum": ("clamp_max", _SECOND), "clamp_min": ("clamp_min", _SECOND),
     "clamp_max": ("clamp_max", _SECOND), "pow": ("pow", ("exponent",)),
 }  # fmt: skip
+# Ends of PyTorch's names of nodes: for a number, a list of numbers, a list of tensors and a tensor.
+_NODES = {
+    "add": "1Scalar 1ScalarList 0List 1Scalar", "sub": "1Scalar 1ScalarList 0List 1Scalar",
+    "mul": "1Scalar 1ScalarList 0List 0Tensor", "div": "1Scalar 1ScalarList 0 0Tensor", "maximum": "0 1 0List 0",
+    "minimum": "0 1 0List 0", "clamp_min": "0Scalar 0ScalarList 1List 0Scalar",
+    "clamp_max": "0Scalar 0ScalarList 1List 0Scalar", "pow": "0Scalar 1 0 0Scalar", "max": "1 1 1 1",
+    "lerp": "0Scalar 0ScalarList 1List 0Scalar", "addcmul": "0Scalar 0ScalarList 0List 0Tensor",
+    "addcdiv": "0Scalar 0ScalarList 0List 0Tensor",
+}  # fmt: skip
+
+
+class ForeachNode(Node):
+    """The node of all results of a list: it runs the steps of their own nodes, ``None`` where none was made.
+
+    Under ``create_graph`` a step that reads its result leads to the own node, which therefore keeps its values then.
+    """
+
+    __slots__ = ("each", "of_tensors", "second")
+
+    def __init__(self, each: list[Node | None], second: Any) -> None:
+        first = next(n for n in each if n is not None)
+        self._seq = tick()
+        self._hooks = None
+        self._code, self._lasti = first._code, first._lasti
+        self.each = each
+        self.second = second
+        self.of_tensors = False
+
+    def _edges(self) -> tuple[Node | None, ...]:
+        edges = [() if n is None else n._edges() for n in self.each]
+        return tuple(m for row in zip_longest(*edges) if any(m is not None for m in row) for m in row)
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs: list[Any] = []
+        for k, part in g.parts.items():
+            n = self.each[k]
+            self.of_tensors |= isinstance(part, Tensor)
+            if n is not None:
+                pairs += n.backward(xp_of(part), part, keep or self.of_tensors)
+        return tuple(pairs)
+
+    def saved(self, name: str) -> Any:
+        if name in ("scalar", "scalars", "ord") or (name == "exponent" and not _of_tensors(self.second)):
+            return tuple(self.second) if isinstance(self.second, list) else self.second
+        return tuple(None if n is None else n.saved(name) for n in self.each)
+
+    def _release(self) -> None:
+        for n in self.each:
+            if n is not None:
+                n._release()
+
+
+def _of_tensors(second: Any) -> bool:
+    return isinstance(second, (list, tuple)) and any(isinstance(v, Tensor) for v in second)
+
+
+def _joined(short: str, results: list[Tensor], second: Any = 0.0) -> tuple[Tensor, ...]:
+    """The results, with one node for all of them if any has a history; ``second``: the last operand, () if none."""
+    each = [t._node for t in results]
+    if any(n is not None for n in each):
+        kind = 2 if _of_tensors(second) else 1 if isinstance(second, (list, tuple)) else 3 * isinstance(second, Tensor)
+        end = "2" if second == () else _NODES.get(short, "0 0 0 0").split()[kind]
+        capitals = "".join(part.capitalize() for part in short.split("_"))
+        node = named(ForeachNode(each, second), f"Foreach{capitals}Backward{end}")
+        for k, t in enumerate(results):
+            if t._node is not None:
+                t._node = new_port(node, k)
+    return tuple(results)
 
 
 def _tensors(name: str, values: Any, argument: str = "self", length: int | None = None) -> list[Tensor]:
@@ -96,8 +168,8 @@ def _operator(op: str, inplace: bool) -> Callable[..., Tensor]:
     return PUBLIC["Tensor"][op + "_" if inplace else op]
 
 
-def _collect(inplace: bool, results: list[Tensor]) -> Any:
-    return results if inplace else tuple(results)
+def _collect(inplace: bool, short: str, results: list[Tensor], second: Any = 0.0) -> Any:
+    return results if inplace else _joined(short, results, second)
 
 
 def _make_each(short: str, fn: Callable[..., Tensor] | None = None) -> Callable[..., Any]:
@@ -105,7 +177,8 @@ def _make_each(short: str, fn: Callable[..., Tensor] | None = None) -> Callable[
 
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
         each = fn or PUBLIC["Tensor"][short]
-        return _collect(short.endswith("_"), [each(t, *args, **kwargs) for t in _tensors(f"_foreach_{short}", self)])
+        results = [each(t, *args, **kwargs) for t in _tensors(f"_foreach_{short}", self)]
+        return _collect(short.endswith("_"), short, results, *args[:1])
 
     return function
 
@@ -120,11 +193,12 @@ def _make_binary(short: str, inplace: bool) -> Callable[..., Any]:
         second = _one_of(name, names, args, kwargs)
         if short == "pow" and not inplace and isinstance(self, Number):
             base = self
-            return tuple(PUBLIC["torch"]["pow"](base, t) for t in _tensors(name, second, "exponent"))
+            powers = [PUBLIC["torch"]["pow"](base, t) for t in _tensors(name, second, "exponent")]
+            return _joined("pow", powers, ())
         fn = _operator(op, inplace)
         tensors = _tensors(name, self)
         seconds = _spread(name, second, len(tensors))
-        return _collect(inplace, [fn(t, s, **extra) for t, s in zip(tensors, seconds, strict=True)])
+        return _collect(inplace, short, [fn(t, s, **extra) for t, s in zip(tensors, seconds, strict=True)], second)
 
     return function
 
@@ -135,9 +209,10 @@ def _make_lerp(inplace: bool) -> Callable[..., Any]:
     def function(self: Any, tensors1: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = _tensors(name, self)
         ends = _tensors(name, tensors1, "tensors1", len(tensors))
-        weights = _spread(name, _one_of(name, ("weight", "weights"), args, kwargs), len(tensors))
+        weight = _one_of(name, ("weight", "weights"), args, kwargs)
+        weights = _spread(name, weight, len(tensors))
         fn = _operator("lerp", inplace)
-        return _collect(inplace, [fn(t, e, w) for t, e, w in zip(tensors, ends, weights, strict=True)])
+        return _collect(inplace, "lerp", [fn(t, e, w) for t, e, w in zip(tensors, ends, weights, strict=True)], weight)
 
     return function
 
@@ -156,7 +231,7 @@ def _make_ternary(op: str, inplace: bool) -> Callable[..., Any]:
             value = value.item() if by_value else _packed(value, n)
         fn = _operator(op, inplace)
         rows = zip(tensors, firsts, seconds, _spread(name, value, n), strict=True)
-        return _collect(inplace, [fn(t, a, b, value=v) for t, a, b, v in rows])
+        return _collect(inplace, op, [fn(t, a, b, value=v) for t, a, b, v in rows], value)
 
     return function
 
@@ -168,14 +243,14 @@ def _foreach_max(self: Any) -> tuple[Tensor, ...]:
         raise RuntimeError(
             "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined."
         )
-    return tuple(t.max() for t in tensors)
+    return _joined("max", [t.max() for t in tensors])
 
 
 def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]:
     """The matrix product of each pair."""
     tensors = _tensors("_foreach_mm", self)
     others = _tensors("_foreach_mm", mat2, "mat2", len(tensors))
-    return tuple(t.mm(o) for t, o in zip(tensors, others, strict=True))
+    return _joined("mm", [t.mm(o) for t, o in zip(tensors, others, strict=True)])
 
 
 def _clone(t: Tensor, *, memory_format: Any = None) -> Tensor:

@@ -18,7 +18,7 @@ from .._base import dtypes
 from .._base.constants import Recent, type_name
 from .._base.dtypes import BY_NUMPY, SIZES
 from .._base.errors import noted
-from .._base.registry import REGISTRY, publish
+from .._base.registry import PUBLIC, REGISTRY, TENSORS, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
@@ -270,25 +270,94 @@ def is_view(self: Tensor) -> bool:
     return view_of(self) is not None and not is_inference(self)
 
 
+# The parameters of view operators that PyTorch's visitors see: sizes, strides and indices, but no dims.
+_SYMBOLIC = {"select": (1,), "slice_dim": (1, 2, 3), "as_strided_view": (0, 1, 2), "expand": (0,), "view": (0,),
+             "split": (0,), "split_with_sizes": (0,)}  # fmt: skip
+
+
+class SliceInverse:
+    """The view operator of ``aten.slice_inverse``, of which a visitor sees the tensor whose geometry the view has."""
+
+    name = "as_strided_view"
+    outputs = 1
+
+    @staticmethod
+    def core(parent: Tensor, *p: Any) -> Tensor:
+        """The view of another tensor."""
+        return TENSORS.as_strided_view(parent, *p)  # type: ignore[no-any-return]
+
+
+def _visited(value: Any, visitor: Any) -> Any:
+    return tuple(_visited(v, visitor) for v in value) if isinstance(value, tuple) else visitor(value)
+
+
+def _replayed(self: Tensor, new_base: Tensor, numbers: Any, tensors: Any) -> Tensor:
+    """This view's operators on another base; visitors may change their numbers, and the tensor of ``SliceInverse``."""
+    chain = list(chain_of(self)[1])
+    if tensors is not None and view_of(self)[1] is SliceInverse:  # type: ignore[index]
+        name, (size, stride, *rest) = chain[-1]
+        src = tensors(_geometry(size, stride))
+        chain[-1] = (name, (tuple(src.shape), src.stride(), *rest))
+    for name, p in chain:
+        info = REGISTRY[name]
+        if numbers is not None:
+            p = tuple(_visited(v, numbers) if k in _SYMBOLIC.get(name, ()) else v for k, v in enumerate(p))
+        new_base = info.op(new_base, *p) if info.outputs == 1 else info.op(new_base, *p[:-1])[p[-1]]
+    return new_base
+
+
+def _geometry(size: Any, stride: Any) -> Tensor:
+    """A tensor of these sizes and strides."""
+    empty: Tensor = PUBLIC["torch"]["empty_strided"](size, stride)
+    return empty
+
+
 @method("Tensor._view_func")
-def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
+def view_func(
+    self: Tensor, new_base: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None
+) -> Tensor | None:
     """Apply this view's operators to another base of the same sizes and strides; ``None`` if this is not a view.
+
+    ``symint_visitor_fn`` and ``tensor_visitor_fn`` get the sizes and indices, and the tensors, that the operators were
+    given, and return those to apply.
 
     >>> torch.zeros(3)[1:]._view_func(torch.arange(3.))
     tensor([1., 2.])
     """
-    view = view_of(self)
-    if view is None:
-        return None
     base = base_of(self)
-    same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
-    if not same:
+    if base is None or (base.shape, base.stride()) != (new_base.shape, new_base.stride()):
         return None
+    return _replayed(self, new_base, symint_visitor_fn, tensor_visitor_fn)
 
-    for name, p in chain_of(self)[1]:
-        info = REGISTRY[name]
-        new_base = info.op(new_base, *p) if info.outputs == 1 else info.op(new_base, *p[:-1])[p[-1]]
-    return new_base
+
+@method("Tensor._view_func_unsafe")
+def view_func_unsafe(
+    self: Tensor, new_base: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None
+) -> Tensor | None:
+    """``_view_func`` on a base of any sizes and strides."""
+    return None if base_of(self) is None else _replayed(self, new_base, symint_visitor_fn, tensor_visitor_fn)
+
+
+@method("Tensor._rev_view_func_unsafe")
+def rev_view_func_unsafe(
+    self: Tensor, new_view: Tensor, symint_visitor_fn: Any = None, tensor_visitor_fn: Any = None
+) -> Tensor | None:
+    """A tensor of the geometry of this view's base, on the memory of ``new_view``; ``None`` if this is not a view.
+
+    >>> torch.zeros(2, 3)[1]._rev_view_func_unsafe(torch.arange(6.)[3:])
+    tensor([[0., 1., 2.],
+            [3., 4., 5.]])
+    """
+    base = base_of(self)
+    if base is None:
+        return None
+    size, stride, offset = base.shape, base.stride(), base.storage_offset()
+    if base.is_complex() and not self.is_complex():
+        pairs = ((*size, 2), (*(2 * s for s in stride), 1), 2 * offset)
+        return TENSORS.view_as_complex(new_view.as_strided(*pairs))  # type: ignore[no-any-return]
+    if self.is_complex() and not base.is_complex():
+        new_view = TENSORS.view_as_real(new_view)
+    return new_view.as_strided(size, stride, offset)
 
 
 @method("Tensor.pin_memory")

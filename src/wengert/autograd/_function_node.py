@@ -19,6 +19,7 @@ from .._tape.node import FREED, Node, Parts, port_of, tick
 from .._tape.promotion import cast
 from .._tape.saved import stale, tensor_of
 from .._tape.tensor import Tensor, tensor_on, wrap
+from .._tape.views import CUSTOM_VIEW
 
 
 class FunctionCtx:
@@ -91,6 +92,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _boxes: Any = None
     _inputs: Any = ()
     _old_style: Any = None
+    _is_pure_view = False  # set by ``forward``: its only output is a view of its only tensor, made by its own operators
     _bare = False
 
     def __init__(self) -> None:
@@ -101,6 +103,19 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _edges(self) -> tuple[Node | None, ...]:
         return self._next
+
+    def check_pure_view(self, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Raise PyTorch's error if a function that says it is a pure view has several tensors or outputs."""
+        if len(outputs) != 1 or sum(isinstance(a, Tensor) for a in args) != 1:
+            raise RuntimeError(
+                "Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you "
+                "need to support more."
+            )
+
+    @property
+    def view_creation(self) -> int:
+        """How a view that is its output was made: a write to a pure view rewrites its base's history."""
+        return 0 if self._is_pure_view else CUSTOM_VIEW
 
     def name(self) -> str:
         """The function's name with ``Backward`` added."""

@@ -31,7 +31,7 @@ from .._tape import graph, properties, replaced
 from .._tape.conjugates import flags
 from .._tape.delivery import accumulate
 from .._tape.error_text import not_a_tensor
-from .._tape.node import AccumulateGrad, Box, leaf_node, version_of
+from .._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import count_write
 from ..func._levels import check_tangent, holds, only_leads_to
@@ -434,7 +434,25 @@ def tangent_of(t: Tensor) -> Tensor | None:
     known = getattr(t, "_tangent", None)
     if known is not None and (p is known or p is known._payload):
         return known
-    t._tangent = made = shown(p, level)
+    view = view_of(t)
+    if view is not None and type(view[0]) is DualTensor and holds(view[0], Dual, level.tag):
+        made = _tangent_of_view(t, tangent_of(view[0]), view)
+    else:
+        made = shown(p, level)
+    t._tangent = made
+    return made
+
+
+def _tangent_of_view(t: DualTensor, above: Tensor | None, view: tuple[Any, ...]) -> Tensor:
+    """The tangent of a view of a dual tensor: a view of that one's tangent, or the same one for the same geometry."""
+    parent, info, p, _ = view
+    if above is None:
+        return _plain(t._payload.t)
+    if info.name in ("view", "expand", "reshape") and t.shape == parent.shape:
+        made = above
+    else:
+        made = info.op(above, *p) if info.outputs == 1 else info.op(above, *p[:-1])[p[-1]]
+    t._payload = Dual(t._payload.v, made if made._node is not None else made._payload, t._payload.tag)
     return made
 
 

@@ -25,7 +25,7 @@ from .._tape.inference import is_inference, not_saved
 from .._tape.node import LEAVES, box_of, leaf_node, new_port, tick, view_of
 from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
+from .._tape.views import MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -232,6 +232,8 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
             outputs = _call_forward(cls, ctx, args, old_style)
     single = not isinstance(outputs, tuple)
     flat = (outputs,) if single else outputs
+    if ctx._is_pure_view:
+        ctx.check_pure_view(args, flat)
     if old_style is not None:
         _adopt_old_context(ctx, old_style)
     if not track:
@@ -332,7 +334,7 @@ def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
         o = o.view_as(o)
     view = view_of(o)
     if view is not None and is_grad_enabled():
-        o._view = (*view[:3], CUSTOM_VIEW)
+        o._view = (*view[:3], ctx.view_creation)
     return o
 
 
@@ -437,11 +439,11 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
         a = alias_payload(o)
         t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
         if isinstance(a, np.ndarray):
-            t._view = (o, _ALIAS, (a.shape,), CUSTOM_VIEW)
+            t._view = (o, _ALIAS, (a.shape,), ctx.view_creation)
         return t
     view = view_of(o)
     if view is not None and node is not None:  # a view made in forward: its history is this function, not the view's
-        o._view = (*view[:3], CUSTOM_VIEW)
+        o._view = (*view[:3], ctx.view_creation)
     o._node = node
     return o
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .._base.modes import transform, undone
-from .._base.registry import TENSORS
+from .._base.registry import REGISTRY, TENSORS
 from .._payloads.transforms import Batched, Given, entered
 from .._payloads.vmap_randomness import randomness_level
+from .._tape.node import view_of
 from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from ._levels import check_captured, holds, in_front, payload, tensor, to_place
@@ -163,8 +164,9 @@ def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any,
     _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
     given = {id(y): (x, d) for x, y, d in changed if holds(y, Batched, tag)}
+    left: dict[int, Tensor] = {}  # results by the tensor that was returned, which may be returned twice
     results = [
-        _leave(y, d, tag, size, func, given.get(id(y)))
+        _leave(y, d, tag, size, func, given.get(id(y))) if d else _leave_once(y, d, tag, size, func, given, left, outs)
         for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
     ]
     given.clear()
@@ -211,6 +213,30 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
             f"of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     return dims
+
+
+def _leave_once(
+    y: Any, d: Any, tag: int, size: int, func: Any, given: dict[int, Any], left: dict[int, Tensor], outs: list[Any]
+) -> Any:
+    """A result in front: the same for the same tensor, and a view of the result for its base if this is returned."""
+    if d is None or id(y) in given or not holds(y, Batched, tag):
+        return _leave(y, d, tag, size, func, given.get(id(y)))
+    if id(y) in left:
+        return left[id(y)]
+    view = view_of(y)
+    if view is None or not any(view[0] is o for o in outs) or not holds(view[0], Batched, tag):
+        made = _leave(y, d, tag, size, func, None)
+    else:
+        from .._ops.shape.view_chain import lifted  # operators are imported when they are needed
+
+        parent, info, p, _ = view
+        k = None if info.outputs == 1 else p[-1]
+        made = _leave_once(parent, d, tag, size, func, given, left, outs)
+        for name, q in lifted(info, parent._payload.shape, p if k is None else p[:-1], size):
+            made = REGISTRY[name].op(made, *q)
+        made = made if k is None else made[k]
+    left[id(y)] = made
+    return made
 
 
 def _leave(y: Any, d: Any, tag: int, size: int, func: Any, given: tuple[Tensor, int] | None) -> Any:

@@ -17,6 +17,7 @@ import wengert.nn.functional as F
 from .._base.registry import TENSORS
 from .._ops.nn.conv import per_dim
 from .._tape.tensor import Tensor, wrap
+from .._tensor_api.layout import SliceInverse
 
 _REDUCTIONS = ("none", "mean", "sum")
 _INTERPOLATIONS = ("bilinear", "nearest", "bicubic")
@@ -223,7 +224,9 @@ def slice_inverse(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """The tensor of ``src``'s geometry of whose memory ``self`` shows a slice."""
-    return self.as_strided(src.shape, src.stride(), src.storage_offset())
+    result = self.as_strided(src.shape, src.stride(), src.storage_offset())
+    result._view = (self, SliceInverse, *result._view[2:])
+    return result
 
 
 # ---- by name

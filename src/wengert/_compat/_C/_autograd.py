@@ -8,13 +8,20 @@ from wengert._base.modes import saved_tensors_hooks
 from wengert._tape.engine import current_pass
 from wengert._tape.node import version_of
 from wengert._tape.saved_hooks import SavedTensor
+from wengert._tape.saved_hooks import make_saved_tensor as _make_saved_tensor
 from wengert._tape.tensor import Tensor
 from wengert.autograd.graph import DISABLED
 from wengert.autograd.graph import pop_hooks as _pop_saved_tensors_default_hooks
 from wengert.autograd.graph import push_hooks as _push_saved_tensors_default_hooks
 from wengert.autograd.profiler_util import DeviceType
 
-__all__ = ["DeviceType", "SavedTensor", "_pop_saved_tensors_default_hooks", "_push_saved_tensors_default_hooks"]
+__all__ = [
+    "DeviceType",
+    "SavedTensor",
+    "_make_saved_tensor",
+    "_pop_saved_tensors_default_hooks",
+    "_push_saved_tensors_default_hooks",
+]
 
 
 def _top_saved_tensors_default_hooks(ignore_is_tracing: bool = False) -> Any:

@@ -16,10 +16,10 @@ from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.error_text import cpp_name, expect_tensor
 from ..._tape.inference import is_inference, refuse_write
-from ..._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
+from ..._tape.node import AccumulateGrad, Box, hooks_of, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, given_away, note_view, stale_views, wrap
-from ..._tape.view_chain import reshaped_in_place, with_node_name
+from ..._tape.view_chain import chain_of, is_replayed, reshaped_in_place, with_node_name
 from ..._tape.views import check_inplace, count_write, refresh
 from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
@@ -73,11 +73,14 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
             note_view(old, each)
         self._view = result._view
         note_view(old, self)
-    elif own is not None:
+    forgotten = own is not None and not aside and result.shape == old.shape and is_replayed(chain_of(old)[1])
+    if own is not None and not aside and not forgotten:
         self._view = (*result._view[:3], own[3])
     recorded = is_grad_enabled() and result._node is not None
     if recorded:
         self._node = with_node_name(result, name)._node
+        if forgotten:  # a write replays the view without its new order, as in PyTorch: ``check_inplace``
+            hooks_of(self._node)
     _new_payload(self, result._payload, cell)
     count_write(self, self._node._seq if recorded else None)
     return self
