@@ -38,6 +38,7 @@ std std_mean var var_mean: dim(T self,int[1]? dim,bool unbiased=True,bool keepdi
 _adaptive_avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d: default(T self,int[2] output_size)
 _adaptive_avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d: default(T self,int[3] output_size)
 _unsafe_view broadcast_to sum_to_size: default(T self,int[] size)
+_reshape_alias_copy: default(T self,int[] size,int[] stride)
 atleast_1d atleast_2d atleast_3d: default(T self) | Sequence(T[] tensors)
 cumprod cumsum special_log_softmax: default(T self,int dim,*,dtype? dtype=None)
 diag tril triu: default(T self,int diagonal=0)
