@@ -39,6 +39,8 @@ _adaptive_avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d: default(T self,int
 _adaptive_avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d: default(T self,int[3] output_size)
 _unsafe_view broadcast_to sum_to_size: default(T self,int[] size)
 _reshape_alias_copy: default(T self,int[] size,int[] stride)
+resize: default(T self,int[] size,*,Format? memory_format=None)
+resize_as: default(T self,T the_template,*,Format? memory_format=None)
 atleast_1d atleast_2d atleast_3d: default(T self) | Sequence(T[] tensors)
 cumprod cumsum special_log_softmax: default(T self,int dim,*,dtype? dtype=None)
 diag tril triu: default(T self,int diagonal=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import textwrap
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -17,12 +16,19 @@ from ..graph import Graph
 __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
+def _dedented(lines: list[str]) -> str:
+    """A function's text, moved to the left as far as its ``def`` allows; a text in it may stand further left."""
+    first = next(line for line in lines if line.lstrip().startswith(("def ", "async def ", "class ")))
+    indent = first[: len(first) - len(first.lstrip())]
+    return "".join([line.removeprefix(indent) for line in lines])
+
+
 class AST_Rewriter(ast.NodeTransformer):
     """Rewrites a function's source: ``assert`` as ``torch._assert``, ``x: T = v`` as a call of ``annotate``."""
 
     def rewrite(self, fn: Any) -> FunctionType:
         """The function, rewritten."""
-        tree = ast.parse(textwrap.dedent("".join(inspect.getsourcelines(fn)[0])))
+        tree = ast.parse(_dedented(inspect.getsourcelines(fn)[0]))
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         scope = dict(fn.__globals__)
         before = set(scope)

@@ -7,6 +7,7 @@ A generic test takes ``self, device`` and, by its decorators, ``dtype``; ``insta
 from __future__ import annotations
 
 import functools
+import inspect
 import unittest
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
@@ -129,13 +130,14 @@ def _with_device(test: Any, function: Any, name: str, made: Any, given: dict[str
         before = self.precision, self.rel_tol
         self.precision, self.rel_tol = _tolerances(function, given.get("dtype"), before)
         wanted = getattr(function, "num_required_devices", None)
+        takes_device = not {"device", "devices"}.isdisjoint(inspect.signature(function).parameters)
         device: Any = self.get_primary_device()
         if wanted is not None:
             device = self.get_all_devices()
             if len(device) < wanted:
                 raise unittest.SkipTest(f"fewer than {wanted} devices detected")
         try:
-            return test(self, device)
+            return test(self, device) if takes_device else test(self)
         finally:
             self.precision, self.rel_tol = before
 
