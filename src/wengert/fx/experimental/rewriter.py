@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import __future__
+
 import ast
 import copy
 import inspect
@@ -29,7 +31,8 @@ class AST_Rewriter(ast.NodeTransformer):
     def rewrite(self, fn: Any) -> FunctionType:
         """The function, rewritten."""
         tree = ast.parse(_dedented(inspect.getsourcelines(fn)[0]))
-        code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
+        later = fn.__code__.co_flags & __future__.annotations.compiler_flag  # this module's own is not the program's
+        code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec", later, dont_inherit=True)
         scope = dict(fn.__globals__)
         before = set(scope)
         exec(code, scope)
@@ -37,6 +40,7 @@ class AST_Rewriter(ast.NodeTransformer):
         made = scope[name]
         result = FunctionType(made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__)
         result.__kwdefaults__ = copy.copy(made.__kwdefaults__)
+        result.__annotations__ = made.__annotations__
         return result
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
