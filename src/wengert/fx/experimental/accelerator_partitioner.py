@@ -332,9 +332,7 @@ class Partitioner:
                 pass
         layers = sum(p.used_mem_bytes for p in kinds[False])
         if len(kinds[True]) > len(self.devices):
-            raise RuntimeError(
-                f"Need {len(kinds[True])} devices, but only {len(self.devices)} provided"
-            )
+            raise RuntimeError(f"Need {len(kinds[True])} devices, but only {len(self.devices)} provided")
         devices: list[int] = []
         for device, part in zip(self.devices, kinds[True], strict=False):
             if layers + part.used_mem_bytes > available_mem_bytes:

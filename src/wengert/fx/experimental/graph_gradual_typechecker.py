@@ -147,7 +147,9 @@ def _sum(n: Node) -> Any:
     if n.meta["broadcast"]:
         n.meta.update({str(a): t for a, t in zip(n.args, new, strict=True)})
     if not is_consistent(*new):
-        raise TypeError(f"Cannot add arguments {n.args[0]} ({one}) and {n.args[1]} ({other}) in node {n}. Types should match ")
+        raise TypeError(
+            f"Cannot add arguments {n.args[0]} ({one}) and {n.args[1]} ({other}) in node {n}. Types should match "
+        )
     return new[1] if is_more_precise(*new) else new[0]
 
 
@@ -243,9 +245,7 @@ def _pooled(n: Node, module: Any) -> Any:
 def _averaged(n: Node, module: Any) -> Any:
     wanted = module.output_size
     pair = wanted if isinstance(wanted, tuple) else (wanted, wanted)
-    return _last_sizes(
-        n, module, lambda picture: [a if b is None else b for a, b in zip(picture, pair, strict=True)]
-    )
+    return _last_sizes(n, module, lambda picture: [a if b is None else b for a, b in zip(picture, pair, strict=True)])
 
 
 @register_inference_rule(nn.Linear)

@@ -124,7 +124,7 @@ class MetaTracer(torch.fx.Tracer):
                 kwargs = {**kwargs, "device": "meta"}
             try:
                 made.install_tensor_meta(self._meta_of(kind, target, *map_aggregate((args, kwargs), proxys_to_metas)))
-            except Exception as e:
+            except Exception as e:  # noqa: BLE001 - of any function of the program
                 warnings.warn(f"Could not compute metadata for {kind} target {target}: {e}", stacklevel=2)
         return made
 

@@ -126,9 +126,7 @@ def get_latency_of_one_partition(
 
     calls = {n for n in partition.nodes if n.op not in _NO_CALLS}
     starts = [n for n in calls if calls.isdisjoint(n.all_input_nodes)]
-    return max(
-        [longest_from(n, nothing) for n in starts], key=lambda way: way.overall_latency_sec, default=nothing
-    )
+    return max([longest_from(n, nothing) for n in starts], key=lambda way: way.overall_latency_sec, default=nothing)
 
 
 def get_partition_to_latency_mapping(

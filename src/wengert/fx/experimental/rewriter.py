@@ -1,7 +1,6 @@
 """``RewritingTracer``: a tracer that first rewrites the program's ``assert`` as calls that a graph can hold."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast

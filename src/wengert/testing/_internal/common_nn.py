@@ -112,11 +112,10 @@ _LAYERS: tuple[tuple[str, tuple[Any, ...], tuple[int, ...]], ...] = (
     ("TransformerEncoderLayer", (4, 2, 16, 0.0), (2, 3, 4)),
     *(
         (name, (), (4, 6))
-        for name in (
-            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid Mish PReLU "
-            "ReLU ReLU6 SELU SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink"
-        ).split()
+        for name in ("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh")
     ),
+    *((name, (), (4, 6)) for name in ("Identity", "LeakyReLU", "LogSigmoid", "Mish", "PReLU", "ReLU", "ReLU6", "SELU")),
+    *((name, (), (4, 6)) for name in ("SiLU", "Sigmoid", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink")),
     *((name, (1,), (4, 6)) for name in ("Softmax", "Softmin", "LogSoftmax")),
     ("Softmax2d", (), (1, 3, 2, 2)),
     ("Threshold", (2.0, 1.0), (4,)),
