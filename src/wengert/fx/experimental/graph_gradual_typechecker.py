@@ -58,6 +58,7 @@ def expand_to_tensor_dim(t: Any, n: int) -> TensorType:
 def broadcast_types(t1: Any, t2: Any) -> tuple[Any, Any]:
     """Both types, with the sizes to which they are broadcast.
 
+    >>> from wengert.fx.experimental.graph_gradual_typechecker import broadcast_types
     >>> from wengert.fx.tensor_type import TensorType
     >>> broadcast_types(TensorType((2, 1)), TensorType((3,)))
     (TensorType[(2, 3)], TensorType[(2, 3)])
@@ -262,6 +263,7 @@ class GraphTypeChecker:
     """Infers the types of a graph's nodes from those of its inputs, and from those that nodes have.
 
     >>> import wengert as torch
+    >>> from wengert.fx.experimental.graph_gradual_typechecker import GraphTypeChecker
     >>> from wengert.fx.tensor_type import Dyn, TensorType
     >>> def f(x: TensorType((2, Dyn))):
     ...     return torch.flatten(torch.add(x, x), 0)
