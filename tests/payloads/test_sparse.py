@@ -568,3 +568,28 @@ def test_what_needs_memory_is_refused() -> None:
             T.from_dlpack(x)
     with pytest.raises(ValueError, match="Unknown device type meta for Dlpack"):
         T.from_dlpack(T.empty(3, device="meta"))
+
+
+def test_a_gradient_that_nothing_else_refers_to_becomes_the_leafs() -> None:
+    kept: list[Any] = []
+    places: list[int] = []
+    keeping: list[Any] = [lambda g: None, lambda g: g, lambda g: g._values()]
+
+    class Function(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            return a + b
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            places.append(g._values().data_ptr())
+            kept[:] = [keeping[len(places) - 1](g)]
+            return g, g
+
+    for _ in keeping:
+        a, b = T.randn(4, 3, requires_grad=True), T.randn(4, 3, requires_grad=True)
+        T.nn.functional.embedding(T.tensor([1, 3, 1]), Function.apply(a, b), sparse=True).sum().backward()
+        found = [t.grad._values().data_ptr() for t in (a, b)]
+        assert found[0] != found[1]
+        assert (places[-1] in found) is (kept == [None])
+        assert T.equal(a.grad.to_dense(), b.grad.to_dense())

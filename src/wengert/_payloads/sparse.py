@@ -36,6 +36,9 @@ ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith(
 SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong to sparse payloads only
 
 
+_HELD_HERE = 3  # the references to an array: an attribute, a local variable and an argument
+
+
 class _Flags(NO_ROWS):
     def __getattr__(self, name: str) -> Any:
         raise missing(public_name(sys._getframe(1)))
@@ -71,6 +74,13 @@ class Sparse:
     strides = property(lambda self: (0,) * len(self.shape))  # as PyTorch says
     itemsize = property(lambda self: self.values.itemsize)
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
+
+    @property
+    def is_in_own_memory(self) -> bool:
+        """Whether the values lie in rows in memory that nothing but this array refers to."""
+        a, base = self.values, self.values.base
+        own = base is None or (type(base) is np.ndarray and base.base is None and sys.getrefcount(base) <= _HELD_HERE)
+        return own and a.flags.c_contiguous and sys.getrefcount(a) <= _HELD_HERE
 
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
         """Other values at the same indices."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._base import errors
+from .._base.constants import Size
+from .._base.dtypes import from_numpy_dtype
 from .._tape.tensor import Tensor, alias_payload
 
 
@@ -41,9 +43,12 @@ class Check:
         """Whether each output requires grad."""
         return [k for k, y in enumerate(outputs) if y.requires_grad]
 
-    def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
-        """Whether an analytical Jacobian is close to the numerical one."""
-        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
+    def close(self, a: Any, n: Any, scale: float = 1.0) -> bool:
+        """Whether an analytical Jacobian is close to the numerical one.
+
+        ``scale``: by what the tolerance of an element is multiplied, for a sum of elements along a direction.
+        """
+        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol * scale, equal_nan=False))
 
 
 def _by_elements(
@@ -111,7 +116,7 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
 
 # ---- differences
 def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
-    return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
+    return [np.array(y.detach().numpy()) for y in outputs]
 
 
 def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
@@ -125,16 +130,27 @@ def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
         a[...] = before
 
 
-def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarray[Any, Any]]:
-    """The central difference of each output along a direction of one input."""
-    up = _moved(check, x, check.eps * direction)
+def central_difference(check: Check, x: Tensor, direction: Any, where: str = "") -> list[np.ndarray[Any, Any]]:
+    """The central difference of each output, flattened, along a direction of one input.
+
+    Raises AssertionError if the outputs' shapes or dtypes depend on the values of the input, with ``where`` in it.
+    """
     down = _moved(check, x, -check.eps * direction)
+    up = _moved(check, x, check.eps * direction)
+    for a, b in zip(down, up, strict=True):
+        for name, got, wanted in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+            if got != wanted:
+                got, wanted = (Size(v) if name == "shape" else from_numpy_dtype(v) for v in (got, wanted))
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {name} when inputs are perturbed {where}by "
+                    f"{check.eps}, but got: {name}s {got} and {wanted}."
+                )
     if any(u.dtype.kind == "b" for u in up):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
+    return [((u - d) / (2 * check.eps)).reshape(-1) for u, d in zip(up, down, strict=True)]
 
 
 def unit_directions(x: Tensor) -> Any:
@@ -158,7 +174,8 @@ def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tup
         for y in outputs
     ]
     for k, unit, e in unit_directions(x):
-        for slope, (re, im) in zip(central_difference(check, x, e), parts, strict=True):
+        where = f"on index {tuple(map(int, np.unravel_index(k, x._payload.shape)))} "
+        for slope, (re, im) in zip(central_difference(check, x, e, where), parts, strict=True):
             if slope.shape != re.shape[1:]:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({re.shape[1]}) must match the existing size ({slope.size}) at "
