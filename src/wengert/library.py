@@ -37,7 +37,7 @@ from ._base.modes import is_grad_enabled
 from ._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
 from ._tape.tensor import Tensor, current_fn
 from .autograd.function import Function
-from .utils._aten import OpOverload
+from .utils._aten import OpOverload, ask, not_tensors
 from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = [
@@ -519,7 +519,7 @@ class _Namespace:
         op = _OPERATORS.get(f"{self._name}::{name}")
         if op is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        return _Packet(op)
+        return vars(op).setdefault("_packet", _Packet(op))
 
 
 def load_library(path: str) -> None:
@@ -551,7 +551,8 @@ class _Packet:
         self.__name__ = op._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+        found = not_tensors(args, kwargs)
+        return ask(self, found, args, kwargs) if found else self._op(*args, **kwargs)
 
     @property
     def default(self) -> OpOverload:
@@ -577,16 +578,14 @@ class _Overload(OpOverload):
 
     def __init__(self, op: CustomOpDef) -> None:
         self.namespace = op._namespace
-        super().__init__(_Packet(op), "default")  # type: ignore[arg-type]
-        self._op = op
-        self._qualname = op._qualname
+        super().__init__(vars(op).setdefault("_packet", _Packet(op)), "default")
+        self._op, self._qualname = op, op._qualname
 
     @property
     def _schema(self) -> str:
         return self._qualname + self._op._schema
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+    __call__ = _Packet.__call__
 
     def __repr__(self) -> str:
         return f"{self._op._namespace}.{self.__name__}"

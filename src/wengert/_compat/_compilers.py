@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,18 +33,25 @@ def error_on_graph_break(error_on_graph_break: bool) -> Nothing:
 
 class _Patch(ContextDecorator):
     def __init__(self, module: Any, changes: dict[str, Any]) -> None:
-        for name in changes:
-            if not hasattr(module, name):
-                raise AttributeError(f"{module.__name__}.{name} does not exist")
-        self.module, self.changes = module, changes
-        self.before: list[dict[str, Any]] = []
+        self.changes = {}
+        for name, value in changes.items():
+            path, _, last = name.rpartition(".")
+            try:
+                owner = attrgetter(path)(module) if path else module
+                getattr(owner, last)
+            except AttributeError:
+                raise AttributeError(f"{module.__name__}.{name} does not exist") from None
+            self.changes[name] = (owner, last, value)
+        self.before: list[list[Any]] = []
 
     def __enter__(self) -> None:
-        self.before.append({name: getattr(self.module, name) for name in self.changes})
-        vars(self.module).update(self.changes)
+        self.before.append([getattr(owner, last) for owner, last, _ in self.changes.values()])
+        for owner, last, value in self.changes.values():
+            setattr(owner, last, value)
 
     def __exit__(self, *exc: object) -> None:
-        vars(self.module).update(self.before.pop())
+        for (owner, last, _), value in zip(self.changes.values(), self.before.pop(), strict=True):
+            setattr(owner, last, value)
 
 
 def config(module: str) -> dict[str, Any]:

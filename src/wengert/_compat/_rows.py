@@ -308,6 +308,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
                 "What ``torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch`` chose."),
         answers("_infer_size", lambda *sizes: find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
         answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
+        answers("_jit_try_infer_type", switches.infer_type, "The type of a value for TorchScript, if it has one."),
         answers("_is_alias_of", lambda a, b: a.untyped_storage()._cdata == b.untyped_storage()._cdata,
                 "Whether both tensors have the same storage."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
@@ -373,6 +374,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
                  "torch._inductor.{}: wengert makes no libraries ahead of time",
                  "What to do: use torch.compile, whose C is kept on disk, or torch.export.save."),
     ),
+    "_inductor.compile_fx": (
+        "what PyTorch's code generator does to graphs.",
+        answers("graph_returns_tuple", lambda gm: isinstance(gm.graph.output_node().args[0], (list, tuple)),
+                "Whether a module's graph gives a tuple or list."),
+        aliases("_inductor", "compile_fx=compile compile_fx_inner=compile"),
+        refusals("aot_export_module", NotImplementedError, "torch._inductor.compile_fx.{}: wengert has no such program",
+                 "What to do: use torch.export.export, or make_fx of torch.fx.experimental.proxy_tensor."),
+    ),
+    "_inductor.test_case": ("tests of compiled programs.", aliases("testing._internal._test_case", "TestCase"),
+                             aliases("testing._internal.common_utils", "run_tests")),
     "_inductor.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(coordinate_descent_tuning=False, epilogue_fusion=True, fx_graph_cache=True, max_autotune=False),
@@ -380,6 +391,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
         values(triton=SimpleNamespace(cudagraphs=False, unique_kernel_names=True, cudagraph_trees=True)),
         compilers.config),
+    "_export": (
+        "the module behind ``torch.export``.",
+        answers("capture_pre_autograd_graph", lambda f, args, kwargs=None, **more:
+                find("export:export")(f, args, kwargs).module(), "The module that ``torch.export.export`` makes."),
+    ),
     "_dynamo.utils": (
         "what libraries ask the compiler.", lambda module: {"counters": find("_compile.counts:counters")},
         answers("is_compile_supported", lambda device_type: False, UNTRACED),

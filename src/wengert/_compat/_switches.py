@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,3 +131,50 @@ def skipped(fn: Any) -> Any:
     import unittest
 
     return unittest.skip("not built")(fn)
+
+
+class InferredType:
+    """The type of a value for TorchScript: ``annotation``, as Python writes it, or None where there is none."""
+
+    def __init__(self, annotation: Any, reason: str = "") -> None:
+        self.annotation, self._reason = annotation, reason
+
+    @property
+    def annotation_str(self) -> str:
+        """The annotation as text."""
+        return getattr(self.annotation, "__name__", str(self.annotation).replace("typing.", ""))
+
+    def success(self) -> bool:
+        """Whether the value has a type."""
+        return self.annotation is not None
+
+    def reason(self) -> str:
+        """Why it has none."""
+        return self._reason
+
+    def type(self) -> InferredType:
+        """The type."""
+        return self
+
+
+def infer_type(obj: Any) -> InferredType:
+    """The type of a value for TorchScript: that of its items, for a container whose items have one type."""
+    from wengert import Tensor, dtype
+
+    if isinstance(obj, Tensor):
+        return InferredType(Tensor)
+    if obj is None or isinstance(obj, (bool, int, float, complex, str)):
+        return InferredType(type(obj))
+    if isinstance(obj, dtype):
+        return InferredType(int)
+    if not isinstance(obj, (list, tuple, dict)):
+        return InferredType(None, f"Only tensors and (possibly nested) tuples of tensors, lists, or dicts: {type(obj)}")
+    items = [infer_type(x).annotation for x in ([*obj.keys(), *obj.values()] if isinstance(obj, dict) else obj)]
+    if isinstance(obj, tuple) and None not in items:
+        return InferredType(typing.Tuple[tuple(items) or ((),)])  # noqa: UP006
+    half = len(items) // 2 if isinstance(obj, dict) else len(items)
+    if not items or None in items or len(set(items[:half])) > 1 or len(set(items[half:])) > 1:
+        return InferredType(None, f"{type(obj).__name__.title()} inputs must have elements of one type")
+    if isinstance(obj, list):
+        return InferredType(typing.List[items[0]])  # noqa: UP006
+    return InferredType(typing.Dict[items[0], items[-1]])  # noqa: UP006

@@ -29,6 +29,7 @@ from .._base.late_names import import_one
 from .._base.registry import ARRAYS, NO_ROWS, WITH_SPARSE, XP
 from .._base.silence import silence
 from .meta import dense_strides, refuse_overflow
+from .sparse_and_dense import dense_plus
 from .sparse_errors import check_parts, kernel_name, lacks, missing, no_copy, no_divisor, public_name
 from .transforms import DEEPEST, VALUE_DTYPES
 
@@ -521,24 +522,6 @@ def _in_order(x: Sparse) -> bool:
         return True
     flat = _flat(x)
     return bool((flat[1:] > flat[:-1]).all())
-
-
-def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
-    """``a + factor * x`` for a dense array a."""
-    if a.shape != x.shape:
-        a = np.broadcast_to(a, np.broadcast_shapes(a.shape, x.shape))
-    result = a.copy()
-    add_into(result, x, factor)
-    return result
-
-
-def add_into(a: Any, x: Sparse, factor: Any) -> None:
-    """``a += factor * x``, in place."""
-    values = x.values if type(factor) is int and factor == 1 else x.values * x.values.dtype.type(factor)
-    if len(x.indices):
-        np.add.at(a, tuple(x.indices), values)
-    else:
-        a += values.sum(0)
 
 
 def intersection(x: Sparse, y: Sparse) -> Sparse:

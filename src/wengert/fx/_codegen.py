@@ -22,6 +22,7 @@ from ._compatibility import compatibility
 from ._namespace import CUSTOM_BUILTINS, Namespace, register_custom_builtin
 from ._naming import is_from_torch, qualified_name, type_text
 from .node import Node, tensor_text
+from .tensor_type import TensorType, _DynType
 
 register_custom_builtin("torch", "import torch", torch)
 register_custom_builtin("device", "from torch import device", torch.device)
@@ -194,11 +195,11 @@ class _Writer:
             return "|".join([self.type_repr(arg) for arg in typing.get_args(o)])
         origin = getattr(o, "__origin__", None)
         if not origin:
-            return self.add_global(name, o)
+            return self.add_global(name, type(o) if isinstance(o, _DynType) else o)
         if isinstance(o, typing._GenericAlias):
             origin = _TYPING.get(origin, origin)
         origin_name = self.add_global(type_text(origin), origin)
-        args = [self.type_repr(arg) for arg in typing.get_args(o)]
+        args = [self.type_repr(arg) for arg in (o.dims if isinstance(o, TensorType) else typing.get_args(o))]
         return f"{origin_name}[{','.join(args)}]" if args else origin_name
 
     def value(self, arg: Any) -> str:

@@ -76,8 +76,8 @@ class _LazyGraphModule(GraphModule):
     forward = _lazy_forward
 
     def __reduce__(self) -> tuple[Any, ...]:
-        body = self.__dict__.copy()
         code = self._real_recompile()
+        body = self.__dict__.copy()
         del body["_graph"]
         return reduce_graph_module, (body, _format_import_block(code.globals))
 

@@ -159,7 +159,9 @@ def _deserialize_graph_module(
             node.meta["stack_trace"] = traces[node.name]
     graph._tracer_cls = tracer_cls
     name = body.get("_graphmodule_cls_name", "GraphModule")
-    gm: Module = (graph_module_cls or GraphModule)(made, graph, class_name=name)
+    from ._lazy_graph_module import _make_graph_module
+
+    gm: Module = _make_graph_module(made, graph, class_name=name, graph_module_cls=graph_module_cls)
     for key, value in body.items():
         if not hasattr(gm, key):
             setattr(gm, key, value)
@@ -430,8 +432,8 @@ class GraphModule(Module):
         return replica
 
     def __reduce__(self) -> tuple[Any, ...]:
-        body = self.__dict__.copy()
         code = self.recompile()
+        body = self.__dict__.copy()
         del body["_graph"]
         return reduce_graph_module, (body, _format_import_block(code.globals))
 

@@ -439,5 +439,6 @@ def _is_impure_function(fn: Any) -> bool:
     if fn in _side_effectful_functions:
         return True
     if isinstance(fn, OpOverload):
-        return fn.overloadpacket.__name__.endswith("_") or fn.overloadpacket.__name__ in _RANDOM
+        name = fn.overloadpacket.__name__
+        return name.endswith("_") or fn._overloadname.endswith("out") or name in _RANDOM
     return is_ours(getattr(fn, "__module__", None)) and function_name(fn) in {"_assert", *_RANDOM}

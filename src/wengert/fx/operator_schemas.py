@@ -170,6 +170,11 @@ def create_type_hint(x: Any) -> Any:
     return x
 
 
+def _torchscript_type_to_python_type(ts_type: Any) -> Any:
+    """The annotation of a type that ``torch._C._jit_try_infer_type`` gave."""
+    return ts_type.annotation
+
+
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
     """Whether a parameter with this annotation takes an argument of this type."""
     origin = getattr(signature_type, "__origin__", signature_type)

@@ -34,6 +34,7 @@ GRADIENT_ACC_SPECIAL_STACK = "Gradient addition node due to multiple use of tens
 current_meta: dict[str, Any] = {}
 current_replay_node: Node | None = None
 should_preserve_node_meta = False
+should_preserve_node_seq_nr = False
 anchors: set[tuple[str, str]] = set()  # (file, function): frames that a shortened trace keeps
 _FX_METADATA_REGISTRY: dict[str, dict[str, Any]] = {}  # by the file's name: of what nodes the marks in a trace are
 
@@ -143,6 +144,22 @@ def preserve_node_meta(enable: bool = True) -> Iterator[None]:
         yield
     finally:
         should_preserve_node_meta, current_meta = saved
+
+
+@contextmanager
+def _preserve_node_seq_nr(preserve_seq_nr: bool = True) -> Iterator[None]:
+    """Note that nodes keep the numbers of the calls that they come from, which nothing here gives."""
+    global should_preserve_node_seq_nr
+    saved = should_preserve_node_seq_nr
+    try:
+        should_preserve_node_seq_nr = preserve_seq_nr
+        yield
+    finally:
+        should_preserve_node_seq_nr = saved
+
+
+def _is_preserving_node_seq_nr() -> bool:
+    return should_preserve_node_seq_nr
 
 
 def has_preserved_node_meta() -> bool:

@@ -116,7 +116,7 @@ def number(value: Any) -> Any:
 
 def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
     """``p += factor * g`` in place for a sparse array g."""
-    from .._payloads.sparse import add_into
+    from .._payloads.sparse_and_dense import add_into
 
     add_into(writable(p), g, factor)
     count_write(p)

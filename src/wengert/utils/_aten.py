@@ -67,7 +67,7 @@ class OpOverloadPacket:
         return list(self._overloads)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        found = _overriding(args, kwargs)
+        found = not_tensors(args, kwargs)
         return ask(self, found, args, kwargs) if found else _public(self.__name__)(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -164,7 +164,7 @@ class OpOverload:
         return found[0] if found else None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        found = _overriding(args, kwargs)
+        found = not_tensors(args, kwargs)
         if found:
             return ask(self, found, args, kwargs)
         op, info, given, shown = intercepted.get()
@@ -216,7 +216,7 @@ def overload_of(info: Operator, args: tuple[Any, ...]) -> OpOverload:
     return getattr(getattr(aten, aten_name(info)), overload_name(info, args))  # type: ignore[no-any-return]
 
 
-def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+def not_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments that override functions and are no tensors: a tracer's values. Subclasses are asked further in."""
     state = STATE.get()
     if not (state.classes and state.all):

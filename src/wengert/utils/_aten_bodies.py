@@ -248,6 +248,7 @@ BODIES: dict[str, Any] = {
     "real": lambda self: self.real,
     "imag": lambda self: self.imag,
     "_unsafe_view": lambda self, size: self.reshape(size),
+    "_reshape_alias_copy": lambda self, size, stride: self.as_strided(size, stride).clone(),
     "_local_scalar_dense": lambda self: self.item(),
     "_to_copy": lambda self, *, dtype=None, **_: self.clone() if dtype is None else self.to(dtype, copy=True),
     "to_dtype_layout": lambda self, *, dtype=None, copy=False, **_: self.to(dtype or self.dtype, copy=copy),

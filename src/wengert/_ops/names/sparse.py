@@ -408,7 +408,7 @@ publish(property(_layout), "Tensor.layout")
 # ---- with dense tensors
 def _sum_of(factor: int) -> Callable[[Tensor, Tensor], Tensor]:
     def plus(x: Tensor, y: Tensor) -> Tensor:
-        from ..._payloads.sparse import dense_plus
+        from ..._payloads.sparse_and_dense import dense_plus
 
         if is_sparse(x):
             raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")

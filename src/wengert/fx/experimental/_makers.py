@@ -113,10 +113,12 @@ class Makers(TorchFunctionMode):
         return result
 
     def _constant(self, result: Tensor) -> Tensor:
-        """A tensor made of numbers, as an attribute and its copy."""
+        """A tensor made of numbers, as an attribute and its copy: the program may write the copy."""
         tracer = self.mode.tracer
-        tracer.outside[memory_of(result)] = result
-        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(result),), {})
+        with self.mode.silent():
+            kept = result.clone()
+        tracer.outside[memory_of(kept)] = kept
+        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(kept),), {})
         tracer.note(result, copied)
         return result
 

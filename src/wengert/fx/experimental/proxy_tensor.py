@@ -343,12 +343,15 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
         how = {"dtype": torch.uint8, "layout": torch.strided, "device": torch.device("cpu")}
         tracer.call(torch.ops.aten.empty.memory_format, ([0],), how)
     aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
-    if name == "linear" and args[1].ndim == 2 and args[0].ndim >= 2:
+    if name == "linear" and args[1].ndim == 2 and args[0].ndim:
         x, weight, bias = (*args, None)[:3]
         rows, flat = node_of(x), [x.shape[:-1].numel(), x.shape[-1]]
-        if x.ndim > 2 and bias is not None:
+        if x.ndim != 2 and bias is not None:
             rows = call(aten.view.default, (rows, flat), {})
         turned = call(aten.t.default, (node_of(weight),), {})
+        if x.ndim == 1 and bias is None:
+            product = call(aten.mm.default, (call(aten.unsqueeze.default, (rows, 0), {}), turned), {})
+            return call(aten.squeeze_.dim, (product, 0), {})
         if x.ndim > 2 and bias is None:
             rows = call(aten.view.default, (rows, flat), {})
         if bias is None:

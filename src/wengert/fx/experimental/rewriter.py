@@ -1,11 +1,11 @@
 """``RewritingTracer``: a tracer that first rewrites the program's ``assert`` as calls that a graph can hold."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import copy
 import inspect
-import textwrap
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -17,13 +17,21 @@ from ..graph import Graph
 __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
+def _dedented(lines: list[str]) -> str:
+    """A function's text, moved to the left as far as its ``def`` allows; a text in it may stand further left."""
+    first = next(line for line in lines if line.lstrip().startswith(("def ", "async def ", "class ")))
+    indent = first[: len(first) - len(first.lstrip())]
+    return "".join([line.removeprefix(indent) for line in lines])
+
+
 class AST_Rewriter(ast.NodeTransformer):
     """Rewrites a function's source: ``assert`` as ``torch._assert``, ``x: T = v`` as a call of ``annotate``."""
 
     def rewrite(self, fn: Any) -> FunctionType:
         """The function, rewritten."""
-        tree = ast.parse(textwrap.dedent("".join(inspect.getsourcelines(fn)[0])))
-        code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
+        tree = ast.parse(_dedented(inspect.getsourcelines(fn)[0]))
+        later = fn.__code__.co_flags & __future__.annotations.compiler_flag  # this module's own is not the program's
+        code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec", later, dont_inherit=True)
         scope = dict(fn.__globals__)
         before = set(scope)
         exec(code, scope)
@@ -31,6 +39,7 @@ class AST_Rewriter(ast.NodeTransformer):
         made = scope[name]
         result = FunctionType(made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__)
         result.__kwdefaults__ = copy.copy(made.__kwdefaults__)
+        result.__annotations__ = made.__annotations__
         return result
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:

@@ -48,6 +48,10 @@ class GraphTransformObserver:
             GraphTransformObserver.__pass_count += 1
             self.input_dot_graph = self._drawn()
 
+    def __deepcopy__(self, memo: Any) -> GraphTransformObserver:
+        """Itself: the hooks of a copied module are this observer's."""
+        return self
+
     def _drawn(self) -> Any:
         return FxGraphDrawer(self.gm, self.passname, True, True).get_dot_graph()
 

@@ -79,3 +79,65 @@ def _test_module_empty_input(
     for p in (*module.parameters(), inp):
         if p.requires_grad:
             test_case.assertEqual(p.grad, torch.zeros_like(p))
+
+
+# ---- layers for tests: the name, what it is made with, and the sizes of its input
+_LAYERS: tuple[tuple[str, tuple[Any, ...], tuple[int, ...]], ...] = (
+    ("Linear", (10, 8), (4, 10)),
+    ("Linear", (10, 8, False), (4, 10)),
+    ("Bilinear", (3, 4, 2), ()),
+    ("RReLU", (0.1, 0.9), (4, 4, 5)),
+    ("Flatten", (), (2, 3, 4, 5)),
+    ("Unflatten", (-2, torch.Size([2, 2])), (3, 4, 5)),
+    *(("Conv1d", (4, 6, 3, 1, 1, 1, 1, True, mode), (2, 4, 10)) for mode in ("zeros", "reflect", "circular")),
+    ("Conv2d", (3, 4, (3, 2), 2, 1), (2, 3, 7, 5)),
+    ("Conv3d", (2, 3, (2, 3, 2)), (1, 2, 4, 5, 4)),
+    ("ConvTranspose1d", (3, 4, 3, 2, 1, 1), (1, 3, 6)),
+    ("ConvTranspose2d", (3, 4, 3, (3, 2), 1, (1, 1)), (1, 3, 7, 6)),
+    ("ConvTranspose3d", (2, 3, 2), (1, 2, 3, 4, 3)),
+    ("MaxPool1d", (2,), (2, 3, 6)),
+    ("MaxPool2d", ((2, 2), 1), (2, 3, 5, 5)),
+    ("AvgPool2d", (2,), (2, 3, 6, 6)),
+    ("AdaptiveAvgPool2d", (3,), (2, 3, 7, 6)),
+    ("LPPool2d", (2, 2), (1, 3, 6, 6)),
+    ("ZeroPad2d", (1,), (2, 3, 4, 4)),
+    ("ReplicationPad3d", (1,), (1, 2, 3, 3, 3)),
+    ("PixelShuffle", (3,), (1, 9, 4, 4)),
+    ("PixelUnshuffle", (3,), (1, 1, 12, 12)),
+    ("BatchNorm1d", (4,), (5, 4)),
+    ("BatchNorm2d", (3,), (2, 3, 4, 4)),
+    ("GroupNorm", (2, 6), (3, 6, 4)),
+    ("LayerNorm", ([5],), (3, 5)),
+    ("LocalResponseNorm", (3,), (1, 5, 4)),
+    ("TransformerEncoderLayer", (4, 2, 16, 0.0), (2, 3, 4)),
+    *(
+        (name, (), (4, 6))
+        for name in ("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh")
+    ),
+    *((name, (), (4, 6)) for name in ("Identity", "LeakyReLU", "LogSigmoid", "Mish", "PReLU", "ReLU", "ReLU6", "SELU")),
+    *((name, (), (4, 6)) for name in ("SiLU", "Sigmoid", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink")),
+    *((name, (1,), (4, 6)) for name in ("Softmax", "Softmin", "LogSoftmax")),
+    ("Softmax2d", (), (1, 3, 2, 2)),
+    ("Threshold", (2.0, 1.0), (4,)),
+)
+_INPUTS: dict[str, Any] = {"Bilinear": lambda: (torch.randn(5, 3), torch.randn(5, 4))}
+
+
+def _described(name: str, args: tuple[Any, ...], size: tuple[int, ...]) -> dict[str, Any]:
+    given = {"input_fn": _INPUTS[name]} if name in _INPUTS else {"input_size": size}
+    return {"module_name": name, "constructor_args": args, **given}
+
+
+module_tests = [_described(*layer) for layer in _LAYERS]
+
+
+def get_new_module_tests() -> list[dict[str, Any]]:
+    """More layers for tests: those that take indices or two tensors."""
+    return [
+        {"module_name": "Embedding", "constructor_args": (4, 3), "input_fn": lambda: torch.randint(4, (2, 3))},
+        {"module_name": "EmbeddingBag", "constructor_args": (4, 3), "input_fn": lambda: torch.randint(4, (2, 3))},
+        *(
+            {"module_name": name, "constructor_args": (), "input_fn": lambda: (torch.randn(8, 5), torch.randn(8, 5))}
+            for name in ("CosineSimilarity", "PairwiseDistance")
+        ),
+    ]
