@@ -88,3 +88,30 @@ def test_a_saved_input_without_history_that_is_written(write: Any) -> None:
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
     assert w.grad is None
+
+
+def test_an_instance_has_what_nodes_have() -> None:
+    class Same(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        f = Same()
+    leaf = T.ones(1, requires_grad=True)
+    leaf._backward_hooks = {}
+    assert f.next_functions == f._input_metadata == f.saved_tensors == f._raw_saved_tensors == ()
+    assert f.name() == "Same"
+    assert f.metadata == {}
+    f._set_sequence_nr(2)
+    assert f._sequence_nr() == 2
+    assert f._register_hook_dict(leaf) is None
+    f.register_hook(lambda given, taken: None).remove()
+    with pytest.raises(RuntimeError, match="_register_hook_dict expected a Tensor"):
+        f._register_hook_dict(2)
+    with pytest.raises(AttributeError, match="'Same' object has no attribute 'nothing'"):
+        f.nothing

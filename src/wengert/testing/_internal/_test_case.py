@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
+import sys
 import textwrap
 import unittest
 import warnings
@@ -184,6 +186,30 @@ class TestCase(unittest.TestCase):
         with self.assertRaisesRegex(exception, regex):
             yield
 
+    def assertExpected(self, s: str, subname: str | None = None) -> None:
+        """Fail unless the text equals that of the file for this test and ``subname`` in the folder ``expect``.
+
+        The folder lies beside the test's module. With the environment variable ``EXPECTTEST_ACCEPT``, the text is
+        written to the file.
+        """
+        if not isinstance(s, str):
+            raise TypeError("assertExpected is strings only")
+        module = type(self).__module__
+        name = self.id().removeprefix(f"{module}.")
+        folder = os.path.join(os.path.dirname(os.path.realpath(str(sys.modules[module].__file__))), "expect")
+        path = os.path.join(folder, "-".join(filter(None, (name, subname))) + ".expect")
+        if os.getenv("EXPECTTEST_ACCEPT"):
+            with open(path, "w") as file:
+                file.write(s)
+            return
+        if not os.path.exists(path):
+            raise RuntimeError(
+                f"I got this output for {name}{f' ({subname})' if subname else ''}:\n\n{s}\n\n"
+                f"No expect file exists; to accept the current output, set EXPECTTEST_ACCEPT=1 and run {name} again."
+            )
+        with open(path) as file:
+            self.assertMultiLineEqual(file.read(), s)
+
     def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
         """Fail unless the text equals the one in the program."""
         self.assertMultiLineEqual(textwrap.dedent(expect).strip(), str(actual).strip())
@@ -228,7 +254,6 @@ class TestCase(unittest.TestCase):
     def runWithPytorchAPIUsageStderr(code: str) -> str:
         """The standard error output of a program."""
         import subprocess
-        import sys
 
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
 
