@@ -70,7 +70,7 @@ class Compressed:
 
     def like(self, values: Any) -> Compressed:
         """Other values at the same indices."""
-        return Compressed(self.ends, self.minor, values, self.shape, self.layout)
+        return type(self)(self.ends, self.minor, values, self.shape, self.layout)
 
     def astype(self, dtype: Any, copy: bool = True) -> Compressed:
         """The values in another NumPy dtype."""
@@ -78,7 +78,7 @@ class Compressed:
 
     def copy(self) -> Compressed:
         """A copy on memory of its own."""
-        return Compressed(self.ends.copy(), self.minor.copy(), self.values.copy(), self.shape, self.layout)
+        return type(self)(self.ends.copy(), self.minor.copy(), self.values.copy(), self.shape, self.layout)
 
     def become(self, other: Any) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
@@ -170,7 +170,7 @@ class Compressed:
         )
 
     def __reduce__(self) -> Any:
-        return Compressed, (self.ends, self.minor, self.values, self.shape, self.layout), True
+        return type(self), (self.ends, self.minor, self.values, self.shape, self.layout), True
 
     def __setstate__(self, state: Any) -> None:
         self.ends, self.minor, self.values = own_dtypes(self.ends, self.minor, self.values)
@@ -191,11 +191,12 @@ class Compressed:
         mix = WITH_COMPRESSED.get(info.name)
         if mix is None:
             x = next(a._payload for a in args if isinstance(getattr(a, "_payload", None), Compressed))
-            raise _refusal(x, info.name)
+            raise refusal(x, info.name)
         return mix(*args)
 
 
-def _refusal(x: Any, name: str) -> Exception:
+def refusal(x: Any, name: str) -> Exception:
+    """PyTorch's error for an operator that a compressed array does not have."""
     info = REGISTRY.get(name)
     if isinstance(x, Compressed) and info is not None:
         if info.kind in ("unary", "binary") or info.batch == "elementwise":
@@ -278,7 +279,7 @@ class Operators:
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
-            raise _refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
+            raise refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
 
         return refuse
 
