@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Compressed:
     nbytes = property(lambda self: self.ends.nbytes + self.minor.nbytes + self.values.nbytes)
     dense_dim = property(lambda self: self.values.ndim - self.minor.ndim)
 
-    def like(self, values: Any) -> Compressed:
+    def like(self, values: Any) -> Self:
         """Other values at the same indices."""
         return type(self)(self.ends, self.minor, values, self.shape, self.layout)
 
