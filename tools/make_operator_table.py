@@ -35,7 +35,8 @@ ABSENT = {
     ),
     "Nested tensors (`nested_tensor`, layout `jagged`)": ("A tensor is one array with strides. Pad, or keep a list."),
     "Sparse layouts of blocks (`sparse_bsr`, `sparse_bsc`)": (
-        "Formats of kernels for accelerators; `sparse_csr` holds the same elements."
+        "Formats of kernels for accelerators; `sparse_csr` holds the same elements. `to_sparse_bsr` and "
+        "`to_sparse_bsc` convert to them, and little else runs on them."
     ),
     "Other devices (`mps`, `xpu`, streams, events, graphs)": (
         "NumPy computes on the CPU. `device` objects of every type can be made and compared."

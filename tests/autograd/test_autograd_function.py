@@ -133,3 +133,30 @@ def test_a_pure_view_has_one_tensor_and_one_output() -> None:
     assert _pure(lambda x, n: x[:n]).apply(a, 2).tolist() == [1.0, 1.0]
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
         _pure(lambda x: (x * 2)[:2]).apply(T.ones(3, requires_grad=True) * 1).add_(1)
+
+
+def test_an_instance_has_what_nodes_have() -> None:
+    class Same(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        f = Same()
+    leaf = T.ones(1, requires_grad=True)
+    leaf._backward_hooks = {}
+    assert f.next_functions == f._input_metadata == f.saved_tensors == f._raw_saved_tensors == ()
+    assert f.name() == "Same"
+    assert f.metadata == {}
+    f._set_sequence_nr(2)
+    assert f._sequence_nr() == 2
+    assert f._register_hook_dict(leaf) is None
+    f.register_hook(lambda given, taken: None).remove()
+    with pytest.raises(RuntimeError, match="_register_hook_dict expected a Tensor"):
+        f._register_hook_dict(2)
+    with pytest.raises(AttributeError, match="'Same' object has no attribute 'nothing'"):
+        f.nothing

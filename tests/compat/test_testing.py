@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 import wengert
 from wengert.testing import assert_close, make_tensor
+from wengert.testing._internal.common_utils import TestCase
 
 NAN = float("nan")
 
@@ -197,3 +200,34 @@ def test_errors_of_make_tensor(torch: ModuleType, options: dict[str, Any], messa
     for lib in (wengert, torch):
         with pytest.warns(FutureWarning, match="Passing `low==high`"):
             assert lib.testing.make_tensor((1,), dtype=lib.float32, device="cpu", low=1, high=1).tolist() == [1.0]
+
+
+def test_texts_of_files_beside_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("some_tests")
+    module.__file__ = str(tmp_path / "some_tests.py")
+    monkeypatch.setitem(sys.modules, "some_tests", module)
+    (tmp_path / "expect").mkdir()
+
+    class TestTexts(TestCase):
+        __module__ = "some_tests"
+        __qualname__ = "TestTexts"
+
+        def runTest(self) -> None:
+            """Nothing."""
+
+    case = TestTexts()
+    with pytest.raises(RuntimeError, match=r"^I got this output for TestTexts\.runTest \(first\):\n\na text\n"):
+        case.assertExpected("a text", "first")
+    with monkeypatch.context() as accepting:
+        accepting.setenv("EXPECTTEST_ACCEPT", "1")
+        case.assertExpected("a text", "first")
+        case.assertExpected("another", None)
+    assert sorted(p.name for p in (tmp_path / "expect").iterdir()) == [
+        "TestTexts.runTest-first.expect", "TestTexts.runTest.expect",
+    ]  # fmt: skip
+    case.assertExpected("a text", "first")
+    case.assertExpected("another")
+    with pytest.raises(AssertionError, match="a text"):
+        case.assertExpected("another text", "first")
+    with pytest.raises(TypeError, match="assertExpected is strings only"):
+        case.assertExpected(3)  # type: ignore[arg-type]

@@ -231,6 +231,24 @@ def test_any_dtype() -> None:
     assert w.grad.dtype is T.float64
 
 
+def test_a_custom_function_leaves_the_cast_to_the_leaf() -> None:
+    class Wide(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.double() + 1e-12
+
+    for wanted, got in ((None, T.float64), (T.float16, T.float16), (T.float32, T.float32)):
+        x = T.ones(2, requires_grad=True)
+        x.grad_dtype = wanted
+        Wide.apply(x).sum().backward()
+        assert x.grad.dtype is got
+        assert (x.grad.double() == 1).all().item() is (wanted is not None)
+
+
 def test_grad_dtype_is_of_leaves() -> None:
     w = T.ones(2, requires_grad=True)
     y = w * 2

@@ -17,7 +17,7 @@ ABSENT = {
     "Sparse layouts of blocks": (
         "BSR, BSC and 2:4 blocks are formats of kernels for accelerators; CSR holds the same elements.",
         (
-            r"sparse_(bsr|bsc)_tensor|to_sparse_(bsr|bsc)|indices_copy|SparseSemiStructured.*|"
+            r"sparse_(bsr|bsc)_tensor|indices_copy|SparseSemiStructured.*|"
             r"to_sparse_semi_structured|smm|hs(pmm|mm)|sspaddmm|sparse_resize.*|resize_as_sparse_|spsolve|native_norm"
         ),
     ),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -69,9 +69,9 @@ class Compressed:
     nbytes = property(lambda self: self.ends.nbytes + self.minor.nbytes + self.values.nbytes)
     dense_dim = property(lambda self: self.values.ndim - self.minor.ndim)
 
-    def like(self, values: Any) -> Compressed:
+    def like(self, values: Any) -> Self:
         """Other values at the same indices."""
-        return Compressed(self.ends, self.minor, values, self.shape, self.layout)
+        return type(self)(self.ends, self.minor, values, self.shape, self.layout)
 
     def astype(self, dtype: Any, copy: bool = True) -> Compressed:
         """The values in another NumPy dtype."""
@@ -79,7 +79,7 @@ class Compressed:
 
     def copy(self) -> Compressed:
         """A copy on memory of its own."""
-        return Compressed(self.ends.copy(), self.minor.copy(), self.values.copy(), self.shape, self.layout)
+        return type(self)(self.ends.copy(), self.minor.copy(), self.values.copy(), self.shape, self.layout)
 
     def become(self, other: Any) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
@@ -171,7 +171,7 @@ class Compressed:
         )
 
     def __reduce__(self) -> Any:
-        return Compressed, (self.ends, self.minor, self.values, self.shape, self.layout), True
+        return type(self), (self.ends, self.minor, self.values, self.shape, self.layout), True
 
     def __setstate__(self, state: Any) -> None:
         self.ends, self.minor, self.values = own_dtypes(self.ends, self.minor, self.values)
@@ -192,11 +192,12 @@ class Compressed:
         mix = WITH_COMPRESSED.get(info.name)
         if mix is None:
             x = next(a._payload for a in args if isinstance(getattr(a, "_payload", None), Compressed))
-            raise _refusal(x, info.name)
+            raise refusal(x, info.name)
         return mix(*args)
 
 
-def _refusal(x: Any, name: str) -> Exception:
+def refusal(x: Any, name: str) -> Exception:
+    """PyTorch's error for an operator that a compressed array does not have."""
     info = REGISTRY.get(name)
     if isinstance(x, Compressed) and info is not None:
         if info.kind in ("unary", "binary") or info.batch == "elementwise":
@@ -279,7 +280,7 @@ class Operators:
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
-            raise _refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
+            raise refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
 
         return refuse
 

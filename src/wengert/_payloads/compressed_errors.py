@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.constants import layout as Layout
-from .._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
+from .._base.constants import sparse_coo, strided
 from .._base.errors import noted
 from .sparse_errors import missing
 
-LAYOUTS = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc"}
+LAYOUTS = {strided: "Strided", sparse_coo: "Sparse"}
 
 
 def layout_name(a: Any) -> str:
     """``"SparseCsr"``: a payload's layout, or a layout, as PyTorch's errors name it."""
     layout = a if isinstance(a, Layout) else getattr(a, "layout", strided)
-    return LAYOUTS.get(layout) or "Sparse" + layout.name.removeprefix("torch.sparse_").capitalize()
+    return LAYOUTS.get(layout) or "Sparse" + layout.name.rpartition("_")[2].capitalize()
 
 
 def letters(x: Any) -> str:
@@ -39,9 +39,9 @@ def absent(operator: str) -> NotImplementedError:
 def no_blocks(layout: Any) -> NotImplementedError:
     """The error for layouts of blocks."""
     return noted(
-        NotImplementedError(f"there are no tensors of layout {layout} here"),
+        NotImplementedError(f"tensors of layout {layout} are made by conversion only"),
         "Why: block layouts are a format of kernels for accelerators; torch.sparse_csr holds the same elements.",
-        "What to do: use layout=torch.sparse_csr, or scipy.sparse.bsr_array.",
+        "What to do: use layout=torch.sparse_csr, or Tensor.to_sparse_bsr of a tensor of another layout.",
     )
 
 

@@ -27,7 +27,7 @@ class InputMetadata(NamedTuple):
 def input_metadata(n: Node) -> tuple[InputMetadata, ...]:
     """The facts about each gradient that a node takes."""
     known = getattr(n, "outputs_meta", None)
-    if known:
+    if known is not None:
         return tuple(
             InputMetadata(list(shape), BY_NUMPY[dtype], CPU)
             for shape, dtype in known

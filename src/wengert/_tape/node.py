@@ -240,6 +240,11 @@ class Node:
         Node.renumbered = True
         self._seq = sequence_nr
 
+    def _register_hook_dict(self, tensor: Any) -> None:
+        """Nothing: the hooks in ``tensor._backward_hooks`` are called as they are."""
+        if not hasattr(tensor, "_backward_hooks"):
+            raise RuntimeError("_register_hook_dict expected a Tensor")
+
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dict in which programs may store anything about this node."""

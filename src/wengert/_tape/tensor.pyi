@@ -1415,6 +1415,10 @@ class Tensor(metaclass=TensorMeta):
         """The tensor on a device, as ``to`` gives it: the name of the array API standard."""
     def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
+    def to_sparse_bsc(self, blocksize: Any, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout BSC: its nonzero blocks of shape ``blocksize``, a number or a pair."""
+    def to_sparse_bsr(self, blocksize: Any, dense_dim: _int | None = None) -> Tensor:
+        """The tensor in the layout BSR: its nonzero blocks of shape ``blocksize``, a number or a pair."""
     def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """A sparse tensor of the nonzero elements; its first ``sparse_dim`` dimensions are sparse."""
     def to_sparse_csc(self, dense_dim: _int | None = None) -> Tensor:

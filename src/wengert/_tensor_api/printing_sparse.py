@@ -21,7 +21,7 @@ def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
         return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
 
     if compressed:
-        labels = ("crow", "col") if x.layout is dtypes.sparse_csr else ("ccol", "row")
+        labels = ("crow", "col") if x.layout in (dtypes.sparse_csr, dtypes.sparse_bsr) else ("ccol", "row")
         indices = [(f"{label}_indices=", a) for label, a in zip(labels, (x.ends, x.minor), strict=True)]
     else:
         indices = [("indices=", x.indices)]

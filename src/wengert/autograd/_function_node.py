@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from contextvars import copy_context
@@ -71,6 +72,31 @@ class FunctionCtx:
                 f"Why: it was given {type_name(value)}.",
             )
         self.materialize_grads = value
+
+
+_OF_INSTANCES = frozenset(("_input_metadata", "_raw_saved_tensors", "_register_hook_dict", "_sequence_nr",
+                           "_set_sequence_nr", "maybe_clear_saved_tensors", "metadata", "needs_input_grad",
+                           "next_functions", "register_hook", "register_prehook", "saved_tensors",
+                           "saved_variables"))  # fmt: skip
+
+
+class NodeOfInstance:
+    """What an instance of a function has of a node: of its last call's (``F()(x)``), else of one without inputs."""
+
+    _backward_cls: Any
+
+    @functools.cached_property
+    def _old_ctx(self) -> Any:
+        return self._backward_cls()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_INSTANCES:
+            return getattr(self._old_ctx, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def name(self) -> str:
+        """The function's name."""
+        return type(self).__name__
 
 
 class BackwardCFunction(Node, FunctionCtx):
@@ -267,7 +293,8 @@ class BackwardCFunction(Node, FunctionCtx):
             if edge is None:
                 continue
             if r is not None:
-                r = self._fitting(i, r, facts)
+                h = edge._hooks
+                r = self._fitting(i, r, facts if h is None or h.grad_dtype is None else (facts[0], None))
                 if raw:
                     r = r._payload
             pairs += (edge, r)

@@ -27,7 +27,7 @@ from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
-from ._function_node import BackwardCFunction, FunctionCtx
+from ._function_node import BackwardCFunction, FunctionCtx, NodeOfInstance
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
            "once_differentiable", "traceable"]  # fmt: skip
@@ -43,7 +43,7 @@ class FunctionMeta(type):
         super().__init__(name, bases, members)
 
 
-class Function(FunctionCtx, metaclass=FunctionMeta):
+class Function(FunctionCtx, NodeOfInstance, metaclass=FunctionMeta):
     """Base class of custom functions: define static methods ``forward`` and ``backward``, and call ``apply``.
 
     ``forward(ctx, *args)`` computes the outputs, without recording, and saves values for
@@ -67,7 +67,6 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     generate_vmap_rule = False
     clear_saved_tensors_on_access = False
-    _old_ctx: Any = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if _is_static(type(self), "forward"):
@@ -156,16 +155,6 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                 f"What to do: {type(self).__name__}.apply(...) calls a static forward.",
             )
         return run(type(self), args, old_style=self)[0]
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors of ``save_for_backward``, for old-style functions."""
-        return self._old_ctx.saved_tensors
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        """Whether each argument needs a gradient, for old-style functions."""
-        return self._old_ctx.needs_input_grad
 
 
 def _is_static(cls: Any, name: str) -> bool:

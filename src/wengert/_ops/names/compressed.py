@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..._base.constants import layout as Layout
-from ..._base.constants import sparse_coo, sparse_csc, sparse_csr, strided
+from ..._base.constants import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from ..._base.dtypes import BY_NUMPY, type_name
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import noted
 from ..._base.registry import WITH_COMPRESSED, public, publish
+from ..._payloads.blocks import GRIDS, Blocks, blocks_at, in_blocks, in_coo, in_grid
 from ..._payloads.compressed import COMPRESSED, Compressed, in_layout, masked, product, sampled, to_coo, unequal
 from ..._payloads.compressed_errors import layout_name, no_blocks
 from ..._payloads.compressed_indices import check, coordinates
@@ -24,7 +25,7 @@ from ..._payloads.sparse_errors import missing
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from .sparse import CHECKED, is_compressed, recorded_by, refuse_transforms
+from .sparse import CHECKED, is_compressed, is_sparse, recorded_by, refuse_transforms
 
 _CONSTRUCTED = "SparseCompressedTensorBackward0"
 
@@ -175,7 +176,7 @@ def _validate_sparse_csr_tensor_args(crow_indices: Tensor, col_indices: Tensor, 
 # ---- accessors
 def _indices(name: str, layout: Any, kind: str, slot: str, doc: str) -> None:
     def get(self: Tensor) -> Tensor:
-        if getattr(self._payload, "layout", strided) is not layout:
+        if GRIDS.get(had := getattr(self._payload, "layout", strided), had) is not layout:
             raise RuntimeError(
                 f"{name} expected sparse {kind} compressed tensor layout but got {layout_name(self._payload)}"
             )
@@ -227,7 +228,7 @@ def values_of(t: Tensor) -> Tensor:
 
 def with_values(x: Compressed, values: Tensor, label: str = "WithValuesBackward0") -> Tensor:
     """Other values at the indices of x, recorded."""
-    made = Compressed(x.ends, x.minor, np.asarray(values._payload), x.shape, x.layout)
+    made = x.like(np.asarray(values._payload))
     return recorded_by(label, made, (values,), lambda g: elements_at(g, made))
 
 
@@ -236,26 +237,50 @@ def elements_at(t: Tensor, x: Compressed) -> Tensor:
     if getattr(t._payload, "layout", strided) is not strided:
         return values_of(masked_by(t, x))
     d = x.minor.ndim - 1
-    rows: Any = t.reshape(math.prod(x.shape[:d]), *x.shape[d:])
-    return rows[tuple(map(wrap, coordinates(x)))].reshape(x.values.shape)
+    grid = x.grid if isinstance(x, Blocks) else x
+    if grid is not x:
+        t = in_grid(t, d, x.blocksize)
+    rows: Any = t.reshape(math.prod(x.shape[:d]), *grid.shape[d:])
+    return rows[tuple(map(wrap, coordinates(grid)))].reshape(x.values.shape)
 
 
 def masked_by(t: Tensor, x: Compressed) -> Tensor:
     """The elements of a tensor of any layout at the indices of x, as a tensor like x."""
     if tuple(t.shape) != x.shape:
         raise unequal(t.shape, x)
-    layout = getattr(t._payload, "layout", strided)
-    return recorded_by("SparseMaskBackward0", masked(t._payload, x), (t,), lambda g: converted(g, layout))
+    a = t._payload
+    if isinstance(x, Blocks):
+        made: Any = x.like(blocks_at(a.to_dense() if is_compressed(t) or is_sparse(t) else a, x))
+    else:
+        made = masked(a, x)
+    return recorded_by("SparseMaskBackward0", made, (t,), lambda g: _as(g, a))
 
 
 # ---- conversions
-def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_dim: int | None = None) -> Tensor:
-    """A tensor in one of the layouts, recorded."""
+def _as(t: Tensor, a: Any) -> Tensor:
+    """A tensor in the layout of a payload."""
+    return converted(t, getattr(a, "layout", strided), size=getattr(a, "blocksize", None))
+
+
+def converted(
+    t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_dim: int | None = None, size: Any = None
+) -> Tensor:
+    """A tensor in one of the layouts, recorded. ``size``: that of the blocks, in a layout of blocks."""
     a = t._payload
     old = getattr(a, "layout", strided)
-    if old is layout:
+    if old is layout and size in (None, getattr(a, "blocksize", None)):
         return t
-    if layout in (sparse_csr, sparse_csc):
+    if layout in GRIDS:
+        if old is strided:
+            refuse_transforms(f"_to_{layout}".replace("torch.", ""), t)
+            a = np.asarray(a)
+            if a.ndim < 2 + (dense_dim or 0):
+                raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {-2})")
+        made: Any = in_blocks(a, layout, size, dense_dim or 0)
+    elif layout in (sparse_csr, sparse_csc):
+        if old in GRIDS:
+            name = f"sparse_compressed_to_{layout}".replace("torch.", "")
+            raise RuntimeError(f"{name}: expected SparseCsr or SparseCsc layout but got {layout_name(a)}")
         if old is strided:
             refuse_transforms(f"_to_{layout}".replace("torch.", ""), t)
             a = np.asarray(a)
@@ -271,12 +296,32 @@ def converted(t: Tensor, layout: Any, label: str = "ToSparseBackward1", dense_di
             )
         made = in_layout(a, layout, dense_dim or 0)
     elif layout is sparse_coo:
-        made = to_coo(a) if old is not strided else t.to_sparse()._payload
+        made = in_coo(a) if old in GRIDS else to_coo(a) if old is not strided else t.to_sparse()._payload
     elif layout is strided:
         made, label = a.to_dense(), "ToDenseBackward0"
     else:
         raise no_blocks(layout)
-    return recorded_by(label, made, (t,), lambda g: converted(g, old))
+    return recorded_by(label, made, (t,), lambda g: _as(g, a))
+
+
+def _in_blocks(name: str, layout: Any) -> None:
+    def convert(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
+        size = (blocksize,) * 2 if isinstance(blocksize, int) else tuple(blocksize)
+        if len(size) != 2:
+            raise RuntimeError(f"dense_{name}: blocksize needs to be a tuple of size 2, but got {len(size)}")
+        return converted(self, layout, f"ToSparse{name[-3:].capitalize()}Backward0", dense_dim, size)
+
+    convert.__name__ = name
+    convert.__doc__ = (
+        f"The tensor in the layout {name[-3:].upper()}: its nonzero blocks of shape ``blocksize``, a number or a pair."
+        f"\n\n    >>> import wengert as torch\n    >>> torch.eye(4).{name}(2).values().shape\n"
+        "    torch.Size([2, 2, 2])\n    "
+    )
+    public(f"Tensor.{name}")(convert)
+
+
+_in_blocks("to_sparse_bsr", sparse_bsr)
+_in_blocks("to_sparse_bsc", sparse_bsc)
 
 
 @public("Tensor.to_sparse_csr")
@@ -302,7 +347,7 @@ def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
 def dense_of(t: Tensor, masked_grad: bool) -> Tensor:
     """The dense tensor; the gradient has the indices of t, or with ``masked_grad=False`` its own."""
     x = t._payload
-    back = (lambda g: masked_by(g, x)) if masked_grad else (lambda g: converted(g, x.layout))
+    back = (lambda g: masked_by(g, x)) if masked_grad else (lambda g: _as(g, x))
     return recorded_by("ToDenseBackward0", x.to_dense(), (t,), back)
 
 

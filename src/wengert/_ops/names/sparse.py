@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, sparse_csc, sparse_csr, strided
+from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, strided
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
@@ -75,7 +75,7 @@ def is_sparse(t: Tensor) -> bool:
 
 
 def is_compressed(t: Tensor) -> bool:
-    """Whether a tensor's layout is ``torch.sparse_csr`` or ``torch.sparse_csc``."""
+    """Whether a tensor's layout is ``torch.sparse_csr``, ``torch.sparse_csc`` or one of blocks."""
     return getattr(t._payload, "layout", sparse_coo) is not sparse_coo
 
 
@@ -219,17 +219,19 @@ def to_sparse(
         from . import compressed
 
         names = [compressed.layout_name(a) for a in (self._payload, layout or sparse_coo)]
-        if blocksize is not None and layout in (sparse_csr, sparse_csc):
+        if (blocksize is None) is (layout in compressed.GRIDS):
+            kind = {"Strided": "dense", "Sparse": "sparse_coo"}.get(names[0], "sparse_compressed")
             raise RuntimeError(
-                f"dense_to_sparse: conversion from {names[0]} to {names[1]} with blocksize argument given is not "
-                "supported"
+                f"{kind}_to_sparse: conversion from {names[0]} to {names[1]} with{'out' * (blocksize is None)} "
+                "blocksize argument given is not supported"
             )
         if sparse_dim not in (None, 2):
             raise RuntimeError(
                 "sparse_compressed_to_sparse: conversion from SparseCsr to Sparse with sparse_dim argument !=2 is not "
                 "supported"
             )
-        return compressed.converted(self, layout or sparse_coo, dense_dim=dense_dim)
+        size = None if blocksize is None else tuple(blocksize)
+        return compressed.converted(self, layout or sparse_coo, dense_dim=dense_dim, size=size)
     if is_sparse(self):
         if sparse_dim not in (None, len(self._payload.indices)):
             raise RuntimeError(

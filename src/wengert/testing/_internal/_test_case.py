@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import sys
@@ -187,15 +188,28 @@ class TestCase(unittest.TestCase):
             yield
 
     def assertExpected(self, s: str, subname: str | None = None) -> None:
-        """Fail unless the text is that of the test's file in ``expect/``, beside the module of the test."""
+        """Fail unless the text equals that of the file for this test and ``subname`` in the folder ``expect``.
+
+        The folder lies beside the test's module. With the environment variable ``EXPECTTEST_ACCEPT``, the text is
+        written to the file.
+        """
+        if not isinstance(s, str):
+            raise TypeError("assertExpected is strings only")
         module = type(self).__module__
-        test = self.id().removeprefix(f"{module}.")
-        folder = Path(str(sys.modules[module].__file__)).resolve().parent / "expect"
-        file = folder / f"{test}{f'-{subname}' if subname else ''}.expect"
-        if not file.exists():
-            shown = f"{test} ({subname})" if subname else test
-            raise RuntimeError(f"I got this output for {shown}:\n\n{s}\n\nNo expect file exists: {file}")
-        self.assertMultiLineEqual(file.read_text(), s)
+        name = self.id().removeprefix(f"{module}.")
+        folder = os.path.join(os.path.dirname(os.path.realpath(str(sys.modules[module].__file__))), "expect")
+        path = os.path.join(folder, "-".join(filter(None, (name, subname))) + ".expect")
+        if os.getenv("EXPECTTEST_ACCEPT"):
+            with open(path, "w") as file:
+                file.write(s)
+            return
+        if not os.path.exists(path):
+            raise RuntimeError(
+                f"I got this output for {name}{f' ({subname})' if subname else ''}:\n\n{s}\n\n"
+                f"No expect file exists; to accept the current output, set EXPECTTEST_ACCEPT=1 and run {name} again."
+            )
+        with open(path) as file:
+            self.assertMultiLineEqual(file.read(), s)
 
     def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
         """Fail unless the text equals the one in the program."""
@@ -241,7 +255,6 @@ class TestCase(unittest.TestCase):
     def runWithPytorchAPIUsageStderr(code: str) -> str:
         """The standard error output of a program."""
         import subprocess
-        import sys
 
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
 
