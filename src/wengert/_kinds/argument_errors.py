@@ -133,7 +133,9 @@ def _annotated(function: Any) -> Any:
 @functools.cache
 def _parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     code = function.__code__
-    return code.co_varnames[: code.co_argcount], {k: str(v) for k, v in function.__annotations__.items()}
+    return code.co_varnames[: code.co_argcount], {
+        k: v.__name__ if isinstance(v, type) else str(v) for k, v in function.__annotations__.items()
+    }
 
 
 def _is_int(value: Any) -> bool:

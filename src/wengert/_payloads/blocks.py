@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import intp
 from .._arrays.library import BY_DTYPE
 from .._base.constants import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .._base.registry import ARRAYS, XP
@@ -136,7 +137,7 @@ def in_coo(x: Blocks) -> Sparse:
     whole = (len(batch), r, c)
     rows = np.broadcast_to(row[:, None, None] * r + np.arange(r)[:, None], whole).reshape(-1)
     columns = np.broadcast_to(column[:, None, None] * c + np.arange(c), whole).reshape(-1)
-    batches = np.repeat(batch, r * c)
+    batches = intp.repeat(batch, r * c)
     order = np.lexsort((columns, rows, batches))
     places = (*(np.unravel_index(batches, shape) if shape else ()), rows, columns)
     values = x.values.reshape(-1, *x.shape[len(shape) + 2 :])

@@ -530,7 +530,7 @@ class NestedIOFunction(Function):
     @property
     def saved_tensors(self) -> Any:
         """The tensors of ``save_for_backward``, nested as before."""
-        return tree_unflatten(list(super().saved_tensors), self._saved_spec)
+        return tree_unflatten(list(self._old_ctx.saved_tensors), self._saved_spec)
 
     def mark_dirty(self, *args: Any) -> None:
         """Mark inputs, nested, that were changed in place."""

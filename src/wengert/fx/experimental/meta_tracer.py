@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ...nn.utils.stateless import _reparametrize_module
 from ..graph_module import GraphModule
 from ..node import Node, map_aggregate
@@ -125,7 +125,7 @@ class MetaTracer(torch.fx.Tracer):
             try:
                 made.install_tensor_meta(self._meta_of(kind, target, *map_aggregate((args, kwargs), proxys_to_metas)))
             except Exception as e:  # noqa: BLE001 - of any function of the program
-                warnings.warn(f"Could not compute metadata for {kind} target {target}: {e}", stacklevel=2)
+                warn(f"Could not compute metadata for {kind} target {target}: {e}")
         return made
 
     def _meta_of(self, kind: str, target: Any, args: Any, kwargs: Any) -> Any:

@@ -12,12 +12,12 @@ The gradient of a MaskedTensor is one too, with the same mask.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as torch
 
+from ..._base.errors import warn
 from ..._base.torch_function import DISABLED, subclassed
 
 _REDUCTIONS = frozenset((
@@ -90,17 +90,15 @@ class MaskedTensor(torch.Tensor):
         for name, given in (("data", data), ("mask", mask)):
             if is_masked_tensor(given) or not torch.is_tensor(given):
                 raise TypeError(f"{name} must be a Tensor")
-        warnings.warn(
+        warn(
             "The PyTorch API of MaskedTensors is in prototype stage and will change in the near future. Please open a "
             "Github issue for features requests and see our documentation on the torch.masked module for further "
             "information about the project.",
-            stacklevel=2,
         )
         if data.requires_grad:
-            warnings.warn(
+            warn(
                 "It is not recommended to create a MaskedTensor with a tensor that requires_grad. To avoid this, you "
                 "can use data.detach().clone()",
-                stacklevel=2,
             )
         if MaskedTensor.__torch_function__ is DISABLED:
             MaskedTensor.__torch_function__ = classmethod(_called)  # type: ignore[assignment]
@@ -154,7 +152,7 @@ class MaskedTensor(torch.Tensor):
         name = func.overloadpacket.__name__
         rule = _OPERATORS.get(name)
         if rule is None:
-            warnings.warn(f"{name} is not implemented in __torch_dispatch__ for MaskedTensor.{_WISH}", stacklevel=2)
+            warn(f"{name} is not implemented in __torch_dispatch__ for MaskedTensor.{_WISH}")
             return NotImplemented
         return rule(func, *args, **(kwargs or {}))
 
@@ -329,7 +327,7 @@ def _reduced(name: str) -> Callable[..., Any]:
         data, mask = masked.get_data(), masked.get_mask()
         if masked.is_sparse:
             if dim is not None:
-                warnings.warn(f"The sparse version of {name} is not implemented in reductions.{_WISH}", stacklevel=3)
+                warn(f"The sparse version of {name} is not implemented in reductions.{_WISH}")
                 return NotImplemented
             data, mask = data.values(), mask.values()
         if name == "all":
