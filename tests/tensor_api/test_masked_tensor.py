@@ -95,3 +95,17 @@ def test_an_error_of_a_programs_dispatch_is_its_own() -> None:
     for call in (lambda: refusing + refusing, lambda: refusing.add(refusing), lambda: refusing * 2):
         with pytest.raises(ValueError, match=r"^mine$"):
             call()
+
+
+def test_functions_are_slow_only_while_one_lives() -> None:
+    from wengert._tensor_api import override_sites
+
+    before = override_sites._level
+    with pytest.warns(UserWarning, match="prototype"):
+        x = torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False]))
+    assert override_sites._level > before
+    y = x + x
+    del x
+    assert override_sites._level > before
+    del y
+    assert override_sites._level == before

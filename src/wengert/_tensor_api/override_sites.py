@@ -397,6 +397,16 @@ def _forget(key: int, classes: set[int]) -> None:
     _update()
 
 
+class Overriding:
+    """Functions look for instances of a class as long as this lives: for a class that overrides only while it has some."""
+
+    def __init__(self, cls: type) -> None:
+        ready()
+        _subclasses.add(id(cls))
+        weakref.finalize(self, _forget, id(cls), _subclasses).atexit = False
+        _update()
+
+
 @subclassed.set
 def new_subclass(cls: Any) -> None:
     if overrides(cls):

@@ -12,13 +12,15 @@ The gradient of a MaskedTensor is one too, with the same mask.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as torch
 
 from ..._base.errors import warn
-from ..._base.torch_function import DISABLED, subclassed
+from ..._base.torch_function import DISABLED
+from ..._tensor_api.override_sites import Overriding
 
 _REDUCTIONS = frozenset((
     "sum", "mean", "amin", "amax", "argmin", "argmax", "prod", "all", "norm", "var", "std",
@@ -77,10 +79,22 @@ def as_masked_tensor(data: torch.Tensor, mask: torch.Tensor) -> MaskedTensor:
     return MaskedTensor._from_values(data, mask)
 
 
+_living: Any = lambda: None  # a weak reference to what the instances hold
+
+
+def _overriding() -> Overriding:
+    global _living
+    made: Overriding | None = _living()
+    if made is None:
+        made = Overriding(MaskedTensor)
+        _living = weakref.ref(made)
+    return made
+
+
 class MaskedTensor(torch.Tensor):
     """A tensor whose elements count where ``mask`` is True; see the module, and ``masked_tensor`` for an example."""
 
-    # A class that overrides makes every function look at its arguments. So this one does only once it has an instance.
+    # A class that overrides makes every function look at its arguments. So this one does only while it has instances.
     __torch_function__ = DISABLED
     _masked_data: torch.Tensor
     _masked_mask: torch.Tensor
@@ -102,10 +116,12 @@ class MaskedTensor(torch.Tensor):
             )
         if MaskedTensor.__torch_function__ is DISABLED:
             MaskedTensor.__torch_function__ = classmethod(_called)  # type: ignore[assignment]
-            subclassed.run(MaskedTensor)
-        return torch.Tensor._make_wrapper_subclass(
+        overriding = _overriding()
+        made: Any = torch.Tensor._make_wrapper_subclass(
             cls, data.size(), dtype=data.dtype, layout=data.layout, device=data.device, requires_grad=requires_grad
         )
+        made._overriding = overriding
+        return made
 
     def __init__(self, data: torch.Tensor, mask: torch.Tensor, requires_grad: bool = False) -> None:
         if data.layout != mask.layout:
