@@ -398,7 +398,7 @@ def _forget(key: int, classes: set[int]) -> None:
 
 
 class Overriding:
-    """Functions look for instances of a class as long as this lives: for a class that overrides only while it has some."""
+    """Functions look for instances of a class as long as this lives: the class overrides only while it has some."""
 
     def __init__(self, cls: type) -> None:
         ready()

@@ -107,11 +107,12 @@ def capture_logs(is_mode: bool = False) -> Iterator[list[str]]:
     handler = LoggingTensorHandler(lines, is_mode, with_type=True)
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
-    logger.propagate = False
+    before, logger.propagate = logger.propagate, False  # other handlers would format the records as texts
     try:
         yield lines
     finally:
         logger.removeHandler(handler)
+        logger.propagate = before
 
 
 @contextlib.contextmanager
