@@ -20,7 +20,7 @@ from .._base.errors import printable
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
-from .admitted import CALLS, KNOWN, allowed_by_user
+from .admitted import CALLS, KNOWN, allowed_by_user, charge_state
 from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
 
@@ -157,17 +157,18 @@ class WeightsUnpickler(pickle._Unpickler):
         state, obj = self.stack.pop(), self.stack[-1]
         self._charge(TENSOR)
         if type(obj) is Tensor:
-            self.stack[-1] = self._old_tensor(state)
+            self._old_tensor(obj, state)
         elif type(obj) is Parameter:
             self._old_parameter(obj, state)
         elif type(obj) is OrderedDict:
             if type(state) is not dict:
                 raise UnpicklingError(f"Can only set attributes of an OrderedDict from a dict, but got {type(state)}")
-            self._charge(2 * ITEM * len(state))
+            charge_state(self._budget, state)
             for name in state:
                 rebuilding.check_attribute(OrderedDict, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
         elif id(type(obj)) in self._user_values:
+            charge_state(self._budget, state)
             _set_state(obj, state)
         else:
             raise UnpicklingError(
@@ -176,12 +177,15 @@ class WeightsUnpickler(pickle._Unpickler):
             )
 
     @staticmethod
-    def _old_tensor(state: Any) -> Tensor:
-        """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
+    def _old_tensor(obj: Tensor, state: Any) -> None:
+        """The form before PyTorch 0.4: an empty tensor, to which a file may refer, then ``(storage, offset, size, ...)``.
+
+        It is filled where it is: another place may have it already.
+        """
         if type(state) is not tuple or len(state) != 4:
             raise UnpicklingError(f"an old tensor needs four values, but got {type(state)}")
         storage, offset, size, stride = state
-        return rebuilding._rebuild_tensor(storage, offset, size, stride)
+        obj.data = rebuilding._rebuild_tensor(storage, offset, size, stride)
 
     @staticmethod
     def _old_parameter(obj: Any, state: Any) -> None:
@@ -198,6 +202,7 @@ class WeightsUnpickler(pickle._Unpickler):
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(ident)}")
         if type(ident[0]) not in (str, bytes) or ident[0] not in ("storage", b"storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident[0])}")
+        self._charge(sum(len(part) for part in ident[:6] if type(part) is bytes))  # which will be decoded
         made = getattr(self._storage, "made", 0)
         self.stack.append(self._storage(ident))
         self._charge(STORAGE * (getattr(self._storage, "made", 0) - made))
@@ -382,13 +387,13 @@ def globals_in(file: Any) -> set[str]:
     """The names that a pickle uses, found without running it."""
     import pickletools
 
-    names: set[str] = set()
+    names: set[tuple[str, ...]] = set()  # not joined: two long texts may be used again and again
     strings: list[str] = []
     for code, value, _ in pickletools.genops(file):
         if code.name in ("GLOBAL", "INST"):
-            names.add(".".join(_in_python_3(*value.split(" ", 1))))
+            names.add(_in_python_3(*value.split(" ", 1)))
         elif code.name == "STACK_GLOBAL" and len(strings) >= 2:
-            names.add(".".join(strings[-2:]))
+            names.add(tuple(strings[-2:]))
         elif isinstance(value, str):
             strings.append(value)
-    return names
+    return set(map(".".join, names))
