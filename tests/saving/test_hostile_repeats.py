@@ -13,7 +13,6 @@ import struct
 import tracemalloc
 from typing import Any
 
-import numpy as np
 import pytest
 
 import wengert
@@ -116,7 +115,7 @@ def test_one_dict_whose_keys_have_one_hash_counted_many_times() -> None:
     """A Counter of a dict compares the keys anew."""
     keys = b"".join(long_integer((2**61 - 1) * k) + b"N" for k in range(1, 900))
     file = archive_of(b"\x80\x02(" + text("a" * 400_000) + b"ccollections\nCounter\nq\0}(" + keys + b"u\x85q\1]("
-                      + b"h\0h\1R" * 1000 + b"et.")  # fmt: skip
+                      + b"h\0h\1R" * 150 + b"et.")  # fmt: skip
     with pytest.raises(pickle.UnpicklingError, match=MUCH):
         wengert.load(file)
 
@@ -245,10 +244,3 @@ def test_names_of_dtypes_are_those_that_pytorch_writes(torch: Any) -> None:
         assert lib.load(stream_of(b"ctorch\nfloat64\n", pickle.dumps([], 2))) is lib.float64
         with pytest.raises(pickle.UnpicklingError, match=r"torch\.double was not an allowed global"):
             lib.load(stream_of(b"ctorch\ndouble\n", pickle.dumps([], 2)))
-
-
-def test_numbers_that_are_read_are_those_of_the_file() -> None:
-    """Two storages in one file, the second one first in the list of the stream."""
-    a, b = (strided(storage(text(k), end=b"NtQ")) for k in "01")
-    file = stream_of(b"](" + a + b + b"e", pickle.dumps(["1", "0"], 2), floats(1, 2, 3, 4), floats(5, 6, 7, 8))
-    assert np.array(wengert.load(file)).tolist() == [[5, 6, 7, 8], [1, 2, 3, 4]]
