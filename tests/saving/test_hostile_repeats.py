@@ -244,3 +244,10 @@ def test_names_of_dtypes_are_those_that_pytorch_writes(torch: Any) -> None:
         assert lib.load(stream_of(b"ctorch\nfloat64\n", pickle.dumps([], 2))) is lib.float64
         with pytest.raises(pickle.UnpicklingError, match=r"torch\.double was not an allowed global"):
             lib.load(stream_of(b"ctorch\ndouble\n", pickle.dumps([], 2)))
+
+
+def test_a_name_that_cannot_be_printed_is_not_shown_at_length() -> None:
+    for name in ("\x02" * 990, "\U000e0001" * 240):
+        with pytest.raises(pickle.UnpicklingError) as info:
+            wengert.load(archive_of(b"\x80\x02c" + name.encode() + b"\na\n."))
+        assert len(str(info.value)) < 5000

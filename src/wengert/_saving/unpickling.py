@@ -112,14 +112,14 @@ class WeightsUnpickler(pickle._Unpickler):
     def _push_global(self, module: str, name: str) -> None:
         full = f"{module}.{name}"
         if module in BLOCKED:
-            shown = printable(full, 1000)
+            shown = printable(full, 1000)[:1000]  # what is not printable becomes longer
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {shown} whose module {module} is blocked.")
         if full in KNOWN:
             self.stack.append(KNOWN[full])
         elif full in self._user:
             self.stack.append(self._user[full])
         else:
-            shown = printable(full.removeprefix("builtins."), 1000)
+            shown = printable(full.removeprefix("builtins."), 1000)[:1000]
             raise UnpicklingError(
                 f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
                 f"`torch.serialization.add_safe_globals([{shown}])` or the "
@@ -178,9 +178,9 @@ class WeightsUnpickler(pickle._Unpickler):
 
     @staticmethod
     def _old_tensor(obj: Tensor, state: Any) -> None:
-        """The form before PyTorch 0.4: an empty tensor, to which a file may refer, then ``(storage, offset, size, ...)``.
+        """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``.
 
-        It is filled where it is: another place may have it already.
+        It is filled where it is: the file may have referred to it already.
         """
         if type(state) is not tuple or len(state) != 4:
             raise UnpicklingError(f"an old tensor needs four values, but got {type(state)}")
