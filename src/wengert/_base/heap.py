@@ -2,8 +2,8 @@
 
 NOTE [ Tuples of other threads ]
 The collector lists also a tuple that another thread is building from a generator (``tuple(f(x) for x in y)``). Whoever
-holds it then makes that thread fail: "SystemError: Objects/tupleobject.c: bad argument to internal function". So no list
-of all objects is held while Python runs: ``lists`` makes it, looks through it and drops it in one call of C, and
+holds it then makes that thread fail: "SystemError: Objects/tupleobject.c: bad argument to internal function". So no
+list of all objects is held while Python runs: ``lists`` makes it, looks through it and drops it in one call of C, and
 ``living_of`` asks for what refers to a class.
 """
 
