@@ -48,9 +48,7 @@ def generate(folder: Path) -> None:
     if written.is_dir():
         shutil.copytree(written, folder, dirs_exist_ok=True)
         return
-    source = HERE.parent / "src"
-    path = os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "WENGERT_KERNELS": "0"}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "WENGERT_KERNELS": "0"}
     subprocess.run([sys.executable, str(HERE / "generate.py"), str(folder)], check=True, env=environment)
 
 

@@ -272,5 +272,7 @@ part_t FIND(const char *name) {{
 
 
 if __name__ == "__main__":
+    # Not by PYTHONPATH: pip's build environment takes away the folders of an editable install, which this may be.
+    sys.path.insert(0, str(HERE.parent / "src"))
     for name, text in sources().items():
         (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")

@@ -532,7 +532,8 @@ def load_library(path: str) -> None:
     """
     _REFUSED.append(path)
     if Path(path).parent == LIBRARIES_OF_TESTS and "_test" in path:
-        warn(f"{Path(path).name}: the classes and operators of PyTorch's own C++ tests are not part of wengert")
+        torch.classes.loaded_libraries.add(path)
+        warn(f"{Path(path).name}: PyTorch's own C++ tests are not part of wengert, but for two of their classes")
         return
     raise noted(
         OSError(f"Could not load this library: {path}"),
@@ -575,10 +576,10 @@ class _Overload(OpOverload):
     """``torch.ops.NAMESPACE.NAME.default``."""
 
     def __init__(self, op: CustomOpDef) -> None:
+        self.namespace = op._namespace
         super().__init__(_Packet(op), "default")  # type: ignore[arg-type]
         self._op = op
         self._qualname = op._qualname
-        self.namespace = op._namespace
 
     @property
     def _schema(self) -> str:

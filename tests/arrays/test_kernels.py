@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 ULPS = 4
 
 
@@ -187,3 +188,15 @@ def test_off_by_the_environment(installed: None) -> None:
 def test_info_names_the_library(installed: None) -> None:
     done = run(["-m", "wengert", "info"], WENGERT_KERNELS="")
     assert "wengert-kernels" in done.stdout.split("large work:")[1].splitlines()[0]
+
+
+def test_the_c_is_generated_where_pip_takes_an_editable_install_away(tmp_path: Path) -> None:
+    source = str(ROOT / "src")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nsys.path[:] = [path for path in sys.path if not path.endswith('src')]\n"
+    )
+    made = tmp_path / "made"
+    made.mkdir()
+    build = f"import build_library, pathlib; build_library.generate(pathlib.Path({str(made)!r}))"
+    run(["-c", build], PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT / "kernels"), source]))
+    assert sorted(file.name for file in made.iterdir()) == ["dispatch.c", "kernels.c"]

@@ -382,3 +382,25 @@ def test_several_results_of_one_body():
             _equal_bits(result, expected)
         few = _blocks.elementwise_multi(body, x[:5], y[:5])
     assert [a.shape for a in few] == [(5,)] * 3
+
+
+@pytest.mark.parametrize("vector", [False, True], ids=["plain", "vector functions"])
+@pytest.mark.parametrize("dtype", [wg.float32, wg.float64], ids=str)
+@pytest.mark.parametrize("name", ["sigmoid", "silu", "mish", "logsigmoid", "softplus", "gelu", "tanh"])
+def test_activations_are_programs_on_every_processor(
+    name: str, dtype: wg.dtype, vector: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded, given = fused._recorded, []
+
+    def listening(body, operands):
+        given.append(recorded(body, operands))
+        return given[-1]
+
+    monkeypatch.setattr(fused, "_recorded", listening)
+    monkeypatch.setattr(kernels, "has_vector_functions", lambda: vector)
+    monkeypatch.setattr(fused, "_programs", type(fused._programs)())
+    x = wg.rand(N, dtype=dtype, requires_grad=True)
+    getattr(F, name)(x).sum().backward()
+    with wg.no_grad():
+        getattr(F, name)(x)
+    assert None not in given

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import wengert as torch
 
 hooks = torch.autograd.graph.saved_tensors_hooks
@@ -30,3 +32,27 @@ def test_a_hook_that_leaves_its_context() -> None:
 def test_one_that_is_left_without_being_entered() -> None:
     hooks(lambda x: x, lambda x: x).__exit__()
     assert torch._C._autograd._top_saved_tensors_default_hooks() is None
+
+
+def test_a_pack_hook_sees_the_history_of_a_result_that_is_saved() -> None:
+    seen = []
+
+    def pack(x: torch.Tensor) -> torch.Tensor:
+        seen.append((x.requires_grad, type(x.grad_fn).__name__, x.is_leaf))
+        return x
+
+    x = torch.rand(2, 2, requires_grad=True)
+    with hooks(pack, lambda x: x):
+        y = x.exp()
+        torch.softmax(x, 0)
+        torch.linalg.qr(x)
+    assert seen == [(True, f"{name}Backward0", False) for name in ("Exp", "Softmax", "LinalgQr", "LinalgQr")]
+    y.sum().backward()
+    assert torch.equal(x.grad, y)
+
+
+def test_it_makes_no_cycle(no_gc: None) -> None:
+    x = torch.rand(2, requires_grad=True)
+    with hooks(lambda x: (x,), lambda x: x[0]):
+        node = weakref.ref(x.exp().grad_fn)
+    assert node() is None

@@ -482,3 +482,98 @@ def test_helpers_of_tests() -> None:
         getattr(Cases(name), name)()
     common_nn._test_module_empty_input(Cases(), wengert.nn.ReLU(), wengert.ones(0, 3))
     assert seen == [True, False] and not wengert.__future__.get_swap_module_params_on_conversion()
+
+
+def test_a_test_gets_the_device_only_if_it_asks_for_it() -> None:
+    from wengert.testing._internal import common_device_type as devices
+    from wengert.testing._internal.common_utils import TestCase
+
+    class TestAsked(TestCase):
+        def test_nothing(self) -> None:
+            seen.append(None)
+
+        @devices.dtypes(wengert.float32)
+        def test_one(self, dtype: Any, device: Any) -> None:
+            seen.append((dtype, device))
+
+        @devices.deviceCountAtLeast(1)
+        def test_all(self, devices: Any) -> None:
+            seen.append(devices)
+
+    seen: list[Any] = []
+    scope: dict[str, Any] = {}
+    devices.instantiate_device_type_tests(TestAsked, scope)
+    for name in ("test_nothing_cpu", "test_one_cpu_float32", "test_all_cpu"):
+        getattr(scope["TestAskedCPU"](name), name)()
+    assert seen == [None, (wengert.float32, "cpu"), ["cpu"]]
+
+
+def test_logging_tensors() -> None:
+    from wengert.testing._internal import logging_tensor as logs
+
+    with logs.capture_logs() as lines:
+        x = logs.LoggingTensor(wengert.ones(2), requires_grad=True)
+        logs.log_input("x", x)
+        (g,) = wengert.autograd.grad(wengert.cat([x * 2, x]).sum(), x)
+    assert lines[:3] == [
+        "$0: f32[2] = input('x')",
+        "$1: f32[2] = torch._ops.aten.mul.Tensor($0, 2)",
+        "$2: f32[4] = torch._ops.aten.cat.default(['$1', '$0'])",
+    ]
+    assert type(g) is logs.LoggingTensor and g.elem.tolist() == [3.0, 3.0]
+    assert repr(x) == "LoggingTensor(tensor([1., 1.]), requires_grad=True)"
+    with logs.capture_logs_with_logging_tensor_mode() as lines:
+        wengert.ones(2).exp()
+    assert lines[-1] == "$1: f32[2] = torch._ops.aten.exp.default($0)"
+
+
+def test_names_of_tests_of_compiled_programs_and_of_dtypes() -> None:
+    from wengert.testing._internal import common_utils
+
+    assert importlib.import_module("wengert._dynamo.test_case").run_tests is common_utils.run_tests
+    short = importlib.import_module("wengert.utils._dtype_abbrs").dtype_abbrs
+    assert short[wengert.bfloat16] == "bf16" and wengert.int4 not in short
+
+
+def test_private_operators_of_the_suite() -> None:
+    x = wengert.zeros(2, 2, requires_grad=True)
+    wengert._test_autograd_multiple_dispatch(x).backward(wengert.full((2, 2), 3.0))
+    wengert._test_autograd_multiple_dispatch(x, True).backward(wengert.full((2, 2), 3.0))
+    assert x.grad is not None and x.grad.tolist() == [[7.0, 7.0]] * 2
+    assert wengert._test_autograd_multiple_dispatch_view(x)._base is x
+    copied = wengert._test_autograd_multiple_dispatch_view_copy(x)
+    assert copied._base is None and copied.shape == (4,)
+
+
+def test_the_choice_of_warnings_about_streams_is_kept() -> None:
+    choose, chosen = (
+        wengert.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch,
+        wengert._C._warn_on_accumulate_grad_stream_mismatch,
+    )
+    assert chosen()
+    choose(False)
+    assert not chosen()
+    choose(True)
+    assert chosen()
+
+
+def test_a_mode_sees_spreads_as_pytorch_names_them() -> None:
+    from wengert.utils._python_dispatch import TorchDispatchMode
+
+    seen: list[Any] = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append((str(func), args[1:], kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x = wengert.ones(2, 3)
+    with Mode():
+        wengert.var_mean(x)
+        wengert.std_mean(x, 1, correction=0)
+        wengert.var(x, keepdim=True)
+    assert seen == [
+        ("aten.var_mean.correction", (), {}),
+        ("aten.std_mean.correction", ([1],), {"correction": 0}),
+        ("aten.var.correction", (), {"keepdim": True}),
+    ]

@@ -68,7 +68,7 @@ def test_what_a_backend_returns_runs_with_gradients() -> None:
         assert torch.equal(out, net(x)) and all(map(torch.equal, wanted, (p.grad for p in net.parameters())))
     assert (len(kept.graphs), kept.runs) == (1, 3)
     names = [n.name for n in kept.graphs[0].graph.nodes if n.op == "placeholder"]
-    assert names[:2] == ["l_self_modules_0_parameters_weight_", "l_self_modules_0_parameters_bias_"]
+    assert names[:2] == ["l_fn_modules_0_parameters_weight_", "l_fn_modules_0_parameters_bias_"]
 
 
 def test_a_changed_graph_is_obeyed() -> None:
@@ -448,3 +448,30 @@ def test_custom_functions_keep_their_backward() -> None:
         x = torch.ones(2, requires_grad=True)
         made(x).sum().backward()
         assert x.grad.tolist() == [11, 11]
+
+
+def test_a_graph_has_the_names_of_a_chain_and_of_pytorchs_layers() -> None:
+    codes: list[str] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        codes.append(graph.code)
+        return graph.forward
+
+    class Body(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.chain = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Sigmoid())
+
+        def forward(this, x: Any) -> Any:
+            y = this.chain(x)
+            return y.exp()
+
+    torch.compile(Body(), backend=backend)(torch.ones(2))
+    assert "input_2 = torch.sigmoid(input_1)" in codes[0]
+    assert "y = " not in codes[0]
+    layer = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Flatten())
+    torch.compile(layer, backend=backend)(torch.ones(3, 2))
+    assert "L_fn_modules_0_parameters_weight_" in codes[1]
+    assert "L_args_0_" in codes[1]
+    assert "input_2 = input_1.flatten(1, -1)" in codes[1]
+    assert ", True, 0.1, 1e-05)" in codes[1]

@@ -289,3 +289,9 @@ def test_attention_takes_any_of_pytorchs_kernels() -> None:
         assert str(SDPBackend.MATH) == "SDPBackend.MATH"
     with pytest.raises(AssertionError, match="Backend must be an instance of SDPBackend"), sdpa_kernel(3):
         pass
+
+
+@pytest.mark.parametrize(("dim", "node"), [(0, "WeightNormInterface"), (1, "Mul"), (2, "WeightNormInterface")])
+def test_the_node_of_a_weight_norm(dim: int, node: str) -> None:
+    layer: Any = nn.utils.parametrizations.weight_norm(nn.Conv1d(3, 2, 2), dim=dim)
+    assert layer.weight.grad_fn.name() == f"{node}Backward0"

@@ -214,6 +214,16 @@ def test_tensors_without_sparse_dimensions() -> None:
     assert y.values().tolist() == [[5.0, 5.0]] and y.to_dense().tolist() == [5.0, 5.0]
     (y.values() * T.tensor([1.0, 2.0])).sum().backward()
     assert v.grad.tolist() == [[1.0, 2.0]] * 5
+    x, two = (T.sparse_coo_tensor(T.zeros(0, n).long(), T.ones(n, 2), (2,)) for n in (3, 2))
+    assert (x + two)._values().tolist() == [[2.0, 2.0], [2.0, 2.0], [1.0, 1.0]]  # elements that meet are added
+    assert (x + two.coalesce()).to_dense().tolist() == [5.0, 5.0]
+    assert (x * two)._values().tolist() == [[3.0, 3.0], [3.0, 3.0]]
+
+
+def test_a_product_with_a_sparse_tensor_that_stores_nothing_stores_nothing() -> None:
+    x = T.sparse_coo_tensor(T.tensor([[1, 1]]), T.ones(2), (3,))
+    for y in (x * T.zeros(3).to_sparse(), T.zeros(3).to_sparse() * x):
+        assert y._nnz() == 0 and y.is_coalesced()
 
 
 def test_a_sparse_grad_becomes_dense_with_a_dense_gradient() -> None:
@@ -568,3 +578,28 @@ def test_what_needs_memory_is_refused() -> None:
             T.from_dlpack(x)
     with pytest.raises(ValueError, match="Unknown device type meta for Dlpack"):
         T.from_dlpack(T.empty(3, device="meta"))
+
+
+def test_a_gradient_that_nothing_else_refers_to_becomes_the_leafs() -> None:
+    kept: list[Any] = []
+    places: list[int] = []
+    keeping: list[Any] = [lambda g: None, lambda g: g, lambda g: g._values()]
+
+    class Function(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            return a + b
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            places.append(g._values().data_ptr())
+            kept[:] = [keeping[len(places) - 1](g)]
+            return g, g
+
+    for _ in keeping:
+        a, b = T.randn(4, 3, requires_grad=True), T.randn(4, 3, requires_grad=True)
+        T.nn.functional.embedding(T.tensor([1, 3, 1]), Function.apply(a, b), sparse=True).sum().backward()
+        found = [t.grad._values().data_ptr() for t in (a, b)]
+        assert found[0] != found[1]
+        assert (places[-1] in found) is (kept == [None])
+        assert T.equal(a.grad.to_dense(), b.grad.to_dense())

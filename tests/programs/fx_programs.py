@@ -1585,6 +1585,65 @@ def t_debug():
 def t_refine():
     from torch.fx.experimental.refinement_types import Equality
     print(Equality(1,2),Equality(1,2)==Equality(1,2),Equality(1,2)==3)
+def t_names_of_overloads():
+    for op in torch.ops.aten.relu.default, torch.ops.aten.add.Tensor, torch.ops.aten.sum.dim_IntList:
+        print(op.__name__, op.__qualname__, op.__module__, torch.typename(op))
+    g=Graph(); x=g.placeholder('x'); r=g.call_function(torch.ops.aten.relu.default,(x,),type_expr=torch.typename(torch.ops.aten.relu.default)); g.output(r); show(g)
+def t_nodes_of_layouts():
+    g=Graph(); x=g.placeholder('x'); x.meta['val']=torch.ones(3,4)[1:]
+    nodes=[g.create_size_node(x,1),g.create_stride_node(x,0),g.create_storage_offset_node(x)]
+    print([n.meta for n in nodes], g.materialize_symints([2,True]), g.materialize_symint(5)); g.output(tuple(nodes)); show(g)
+    print(GraphModule(nn.Module(),g)(torch.ones(5,6)[2:]))
+    g.materialize_symints([2.5])
+def t_marks_of_compatibility():
+    from torch.fx import _compatibility as c
+    for cls in Tracer, Graph, GraphModule, Node, Proxy, Interpreter, Transformer, ShapeProp, shape_prop.TensorMetadata, subgraph_rewriter.Match, fx.graph.PythonCode, immutable_list, immutable_dict:
+        print(cls in c._BACK_COMPAT_OBJECTS, torch.typename(cls), sorted(n for n in vars(cls) if n[0]!='_'))
+    print([f in c._MARKED_WITH_COMPATIBILITY for f in (symbolic_trace, fx.map_arg, SubgraphMatcher, len, nn.Linear)], [f in c._BACK_COMPAT_OBJECTS for f in (fx.graph.CodeGen, len)])
+def t_scripted_modules():
+    class S(nn.Module):
+        def __init__(self):
+            super().__init__(); self.l=nn.Linear(2,3); self.again=self.l; self.k=3; self.register_buffer('b',torch.ones(2))
+        def scaled(self, x): return self.l(x)*self.k
+        def forward(self, x):
+            torch._assert(x.shape[0] > 1, 'small'); return self.scaled(x)
+    m=S(); s=torch.jit.script(m)
+    print(s, s.original_name, isinstance(s,torch.jit.ScriptModule), isinstance(s.l,torch.jit.RecursiveScriptModule), s is m)
+    print(s.l.weight is m.l.weight, s.b is m.b, s.l is s.again, s.k, list(s.state_dict()), torch.jit.script(s) is s, torch.equal(s(torch.ones(2,2)),m(torch.ones(2,2))))
+    s.eval(); print(m.training, s.training, s.l.training)
+    s(torch.ones(2,2)).sum().backward(); print(m.l.weight.grad)
+    try: s(torch.ones(1,2))
+    except torch.jit.Error as e: print(type(e).__mro__[1:], str(e).strip().split('\n')[-1])
+    class H(nn.Module):
+        def __init__(self): super().__init__(); self.s=s
+        def forward(self, x): return self.s(x)
+    gm=symbolic_trace(H()); show(gm); print(torch.equal(gm(torch.ones(2,2)),m(torch.ones(2,2)))); print(gm)
+def t_objects_of_C():
+    from torch.testing._internal.common_utils import find_library_location
+    torch.ops.load_library(str(find_library_location('libtorchbind_test.so')))
+    class M(nn.Module):
+        def __init__(self): super().__init__(); self.f=torch.classes._TorchScriptTesting._ReLUClass(); self.names=torch.classes._TorchScriptTesting._StackString(['a','b'])
+        def forward(self, x): return self.f.run(x), self.names.top()
+    m=M(); gm=symbolic_trace(m); print([n.op for n in gm.graph.nodes]); print(gm(torch.tensor([-1.,2.])), m(torch.tensor([-1.,2.])))
+    m.names.push('c'); print(m.names.top(), m.names.pop(), m.names.top())
+def t_functions_of_any_arguments():
+    for f in F.max_pool2d, F.adaptive_max_pool1d, F.fractional_max_pool3d:
+        try: symbolic_trace(f)
+        except fx.proxy.TraceError as e: print(e)
+    print(inspect.signature(F.relu).parameters['input'].annotation is torch.Tensor, [getattr(F, n) is getattr(torch.overrides, n) for n in ('has_torch_function','has_torch_function_unary','has_torch_function_variadic','handle_torch_function')])
+def t_names_in_traces():
+    from torch.autograd.profiler_util import _canonicalize_profiler_events
+    from torch.fx.traceback import _register_fx_metadata
+    from torch.profiler._utils import map_recorded_events_to_aten_ops_with_stack_trace
+    _register_fx_metadata('a.py',{'node_metadata':{0:{'name':'mm','stack_trace':'  File "f"\n   y = x @ w\n  ~~^~~'},1:{'name':'relu'}}}); _register_fx_metadata('b.py',{'node_metadata':{0:{'name':'inner','stack_trace':'z = g(x)'}}})
+    mark=lambda name,ts,dur,**kw: {'name':f'## {name} ##','cat':'cpu_op','ts':ts,'dur':dur,'tid':1,**kw}
+    event=lambda name,ts,tid=1: {'name':name,'cat':'cpu_op','ts':ts,'dur':1,'tid':tid}
+    events=[event('out',0),mark('a.py',1,50),mark(0,2,10),event('aten::mm',3),event('other thread',4,2),mark('b.py',5,5),event('between',6),mark(0,7,2),event('aten::'+'x'*40,8),event('after',11),mark(1,20,5),event('aten::relu',21),mark(9,30,2),event('unknown',31),{'ph':'M'}]
+    trace={'traceEvents':events}; print(map_recorded_events_to_aten_ops_with_stack_trace(trace))
+    print(_canonicalize_profiler_events([e for e in events if 'args' in e]))
+def t_switches():
+    with fx.experimental._config.patch('enrich_profiler_metadata',True): print(fx.experimental._config.enrich_profiler_metadata)
+    print(fx.experimental._config.enrich_profiler_metadata)
 
 def main() -> None:
     printed = {}

@@ -214,6 +214,10 @@ class TestThings(TestCase):
             import warnings
 
             warnings.warn("Hello")
+        try:
+            self.assertExpected("no file of this test")
+        except Exception as e:
+            print(type(e).__name__, str(e).split("\n\n")[:2])
         self.assertExpectedInline(
             "a\nb",
             """\

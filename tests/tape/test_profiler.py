@@ -158,6 +158,13 @@ def test_flops_are_two_for_each_term() -> None:
     assert "Total FLOPs" in prof.table()
 
 
+def test_flops_of_a_layer_whose_input_has_its_weights_shape() -> None:
+    x = wengert.ones(2, 9)
+    with profile(with_flops=True) as prof:
+        wengert.nn.functional.linear(x, x)
+    assert [e.flops for e in prof.function_events] == [2 * 2 * 2 * 9]
+
+
 def test_stacks(tmp_path: Path) -> None:
     prof = profiled(with_stack=True)
     event = prof.function_events[0]

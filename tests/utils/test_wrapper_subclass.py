@@ -303,3 +303,51 @@ def test_nothing_is_left_when_the_wrappers_are_gone() -> None:
     del x
     gc.collect()
     assert len(modes.slow_hooks) == before
+
+
+def test_policies_of_sizes_may_follow_by_position() -> None:
+    class Wrapper(wengert.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            raise NotImplementedError
+
+    rest = (None, None, wengert.float64, wengert.strided, "cpu", False, True, "sizes", False, False)
+    x = wengert.Tensor._make_wrapper_subclass(Wrapper, (2, 3), (3, 1), *rest)
+    assert (x.shape, x.dtype, x.requires_grad) == ((2, 3), wengert.float64, True)
+
+
+def test_derivatives_of_wrappers_along_plain_tensors() -> None:
+    from wengert.autograd import functional
+    from wengert.testing._internal.logging_tensor import LoggingTensor
+
+    x, z = (LoggingTensor(wengert.tensor([v, 3.0]), requires_grad=True) for v in (1.0, 2.0))
+    y = x * z
+    (g,) = wengert.autograd.grad(y, x, wengert.ones(2), retain_graph=True)
+    assert type(g) is LoggingTensor and g.elem.tolist() == [2.0, 3.0]
+    (rows,) = wengert.autograd.grad(x * wengert.ones(2), x, wengert.eye(2), is_grads_batched=True)
+    assert rows.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    square = lambda a, b: (a + b).pow(2).sum()
+    hessian = functional.hessian(square, (x, z), create_graph=True, vectorize=True)
+    assert hessian[0][1].elem.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert functional.hvp(lambda a: a.exp(), LoggingTensor(wengert.zeros(())))[1].item() == 1.0
+
+
+def test_gradcheck_moves_the_elements_of_wrappers() -> None:
+    from wengert.testing._internal.logging_tensor import LoggingTensor
+
+    class Wrong(wengert.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3
+
+    elem = wengert.tensor([1.0, 2.0], dtype=wengert.float64)
+    x = LoggingTensor(elem, requires_grad=True)
+    assert wengert.autograd.gradcheck(lambda a: a.exp() * a, x, check_batched_grad=True)
+    assert wengert.autograd.gradgradcheck(lambda a: a.exp() * a, x)
+    assert elem.tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        wengert.autograd.gradcheck(Wrong.apply, x)

@@ -33,10 +33,6 @@ ABSENT = {
         "A prototype in PyTorch; pack_padded_sequence, a mask or a list of tensors do what they are for.",
         r"nested|to_padded_tensor",
     ),
-    "MaskedTensor": (
-        "A prototype in PyTorch; the functions of torch.masked take mask= instead.",
-        r"MaskedTensor|(as_|is_)?masked_tensor|maskedtensor",
-    ),
     "Products of 8-bit floats and of groups": (
         "Kernels of recent GPUs.",
         r"scaled_(grouped_)?mm|grouped_mm|ScalingType|SwizzleType",
@@ -46,7 +42,7 @@ ABSENT = {
         r"sym_(constrain_range.*|fresh_size)|Sym(Int|Float|Bool).*",
     ),
     "TorchScript": (
-        "There is no second interpreter; torch.jit.script returns what it is given, torch.jit.trace a graph.",
+        "There is no second interpreter; torch.jit.script returns what runs the same Python, torch.jit.trace a graph.",
         (
             r"Script.*|parse_.*|import_ir_module.*|.*Type|CompilationUnit|Graph|AliasDb|(Function|Argument)(Schema|Spec)?|"
             r"JITException|LiteScriptModule"
@@ -55,10 +51,7 @@ ABSENT = {
     "Kernels made at run time": ("The jiterator compiles CUDA code.", r"jiterator.*"),
     "Internals": (
         "Steps that PyTorch's own implementation is made of; no program calls them.",
-        (
-            r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs|"
-            r"has_torch_function.*|handle_torch_function"
-        ),
+        (r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs"),
     ),
 }
 

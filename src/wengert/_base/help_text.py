@@ -213,7 +213,7 @@ def _parameters(function: Any) -> str:
     for p in inspect.signature(function).parameters.values():
         if p.kind is p.VAR_KEYWORD or p.name.startswith("_"):
             continue
-        facts = [] if p.annotation is p.empty or "Any" in str(p.annotation) else [str(p.annotation)]
+        facts = [] if p.annotation is p.empty or "Any" in str(p.annotation) else [_named(p.annotation)]
         if p.annotation is p.empty and p.name in ("input", "self", "out"):
             facts.append("Tensor" if p.name != "out" else "Tensor | None")
         facts += [] if p.default is p.empty else [f"default {p.default!r}"]
@@ -225,11 +225,15 @@ def _parameters(function: Any) -> str:
     return "\n".join(["Args:", *lines]) if lines else ""
 
 
+def _named(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
 def _result(function: Any, name: str, text: str) -> str:
     signature = inspect.signature(function)
     info = next((i for _, i in REGISTRY.here() if function in (i.op, i.method)), None)
     kind = "" if info is None else info.kind
-    returned = str(signature.return_annotation) if signature.return_annotation is not signature.empty else "Tensor"
+    returned = _named(signature.return_annotation) if signature.return_annotation is not signature.empty else "Tensor"
     if returned == "None":
         return ""
     words = "a tensor or several, as described above" if returned in ("Any", "tuple") else returned

@@ -27,6 +27,8 @@ class State(NamedTuple):
 
 STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State(outer=State()))  # noqa: B039  a tuple
 leave_modes = leaving((STATE, OUTER))
+AROUND: ContextVar[Any] = ContextVar("wengert_around_hooks", default=None)
+"""What calls a program's function inside of an operator, under the dispatch modes that were asked about it."""
 
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

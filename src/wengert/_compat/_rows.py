@@ -19,6 +19,7 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
+from wengert._base.dtypes import DTYPES
 from wengert._base.modes import in_transform
 
 from . import _compilers as compilers
@@ -290,6 +291,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
         own(CompileCounterWithBackend=compilers.CompileCounterWithBackend),
         own(EagerAndRecordGraphs=compilers.EagerAndRecordGraphs), answers("same", compilers.same),
     ),
+    "_dynamo.test_case": (
+        "cases of tests of compiled programs.", aliases("testing._internal.common_utils", "TestCase run_tests")),
+    "utils._dtype_abbrs": ("short names of dtypes.", values(
+        dtype_abbrs={d: d.abbr for d in DTYPES.values() if d.abbr not in DTYPES})),
     "_dynamo.decorators": ("decorators of ``torch._dynamo``.", aliases(
         "_dynamo", "allow_in_graph assume_constant_result disable disallow_in_graph forbid_in_graph graph_break "
         "mark_dynamic mark_static mark_static_address maybe_mark_dynamic run set_stance substitute_in_graph")),
@@ -299,6 +304,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("_debug_only_display_vmap_fallback_warnings", lambda enabled: None, "Does nothing: no loop is run."),
         answers("_are_functorch_transforms_active", lambda: in_transform() is not None, "Whether one is running."),
         answers("_set_cached_tensors_enabled", lambda enabled: None, "Does nothing: tensors can always be cached."),
+        answers("_warn_on_accumulate_grad_stream_mismatch", lambda: find("autograd.graph:_stream_warnings"),
+                "What ``torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch`` chose."),
         answers("_infer_size", lambda *sizes: find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
         answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
         answers("_is_alias_of", lambda a, b: a.untyped_storage()._cdata == b.untyped_storage()._cdata,
@@ -348,6 +355,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(run_gc_after_compile=False, use_lazy_graph_module=True, enable_compiler_collectives=False),
         compilers.config,
     ),
+    "fx.experimental._config": (
+        "switches that can be set and read, and have nothing to switch.",
+        values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
+        values(meta_nonzero_assume_all_nonzero=False, translation_validation=False, print_specializations=False),
+        compilers.config),
     "_functorch.config": (
         "switches that can be set and read, and have nothing to switch.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
@@ -402,7 +414,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("ScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("RecursiveScriptModule", "nn.modules.module:Module", "A module; in PyTorch a compiled one."),
         classes("TracerWarning", Warning, "What PyTorch's tracer warns with. Programs filter it."),
-        classes("Error", RuntimeError, "An error of TorchScript, which is never run."),
+        classes("Error", Exception, "An error of a scripted module: an ``assert`` that failed."),
         values(_overload=itself, _overload_method=itself),
         answers("wait", lambda future: future.wait(), "The result of a future."),
     ),

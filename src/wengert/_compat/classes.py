@@ -1,4 +1,4 @@
-"""``torch.classes``: classes compiled for PyTorch, of which there is none."""
+"""``torch.classes``: classes compiled for PyTorch, of which there are only those that its tests load."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ class _ClassNamespace:
         self.name = name
 
     def __getattr__(self, attr: str) -> Any:
+        if self.name == "_TorchScriptTesting" and loaded_libraries:
+            from wengert.fx._script_objects import ScriptObject
+            from wengert.testing._internal._torchbind import CLASSES
+
+            if attr in CLASSES:
+                return lambda *args: ScriptObject(CLASSES[attr](*args))
         raise RuntimeError(
             f"Tried to instantiate class '{self.name}.{attr}', but it does not exist! "
             "Ensure that it is registered via torch::class_"

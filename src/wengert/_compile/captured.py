@@ -29,6 +29,7 @@ from .._tape.tensor import Tensor
 from .._tensor_api.function_modes import TorchFunctionMode
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
+from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
@@ -43,6 +44,8 @@ _OPERATORS = {
     "floor_divide": "floordiv", "remainder": "mod", "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor",
     "bitwise_not": "invert", "absolute": "abs",
 }  # fmt: skip
+_CHAIN = Sequential.forward.__code__  # a layer whose variable names nodes, as in PyTorch
+_METHODS = frozenset(("add_", "flatten", "unflatten"))  # which PyTorch's layers call as methods
 _RANDOM = re.compile("rand|dropout|bernoulli|normal|multinomial|uniform")
 
 
@@ -60,17 +63,20 @@ class Capture(TorchFunctionMode):
         self.kept: Any = ()  # so that no other tensor gets the id of one that is known; the recorder asks lists
         fn = getattr(fn, "__wrapped__", fn)
         owner = getattr(fn, "__self__", None)
-        if isinstance(owner, Module):
-            self._source(owner, "self")
         code = getattr(getattr(fn, "__func__", fn), "__code__", None)
         if isinstance(owner, Module):
             code = getattr(type(owner).forward, "__code__", None)
         names = [] if code is None else list(code.co_varnames[: code.co_argcount])
+        of_library = isinstance(owner, Module) and code is not None and INTERNAL[code.co_filename]
+        if of_library:  # PyTorch compiles a function ``inner(*args, **kwargs)`` that calls it
+            names = ["fn"]
+        if isinstance(owner, Module):
+            self._source(owner, names[0] if names else "self")
         names = names[1:] if owner is not None else names
         for k, a in enumerate(args):
             self._source(a, names[k] if k < len(names) else f"args_{k - len(names)}")
         for name, a in kwargs.items():
-            self._source(a, name)
+            self._source(a, f"kwargs_{name}" if of_library else name)
         self._begin()
 
     @staticmethod
@@ -114,6 +120,10 @@ class Capture(TorchFunctionMode):
             frame = frame.f_back
         user = user_frame(frame)
         name = getattr(func, "__name__", "")
+        while frame is not user and frame is not None:
+            if frame.f_code is _CHAIN:
+                self.name_nodes(frame)
+            frame = frame.f_back
         self.name_nodes(user)
         if name in _BREAKS:
             tracer = TRACER.get()
@@ -146,6 +156,8 @@ class Capture(TorchFunctionMode):
                 self._node(a, user)
         if name == "relu" and inside:
             kwargs = {"inplace": False}
+        elif name == "batch_norm" and inside:
+            args, kwargs = (*args, *kwargs.values()), {}
         given = pytree.tree_map(lambda a: self._node(a, user) if isinstance(a, Tensor) else a, (tuple(args), kwargs))
         self._grad_mode(_grad_mode())
         node = self.graph.create_node(op, target, *given)
@@ -205,7 +217,7 @@ class Capture(TorchFunctionMode):
 
     def returned(self, frame: Any, event: str, arg: Any) -> None:
         """A profile that names what a function returns or keeps in variables to its end."""
-        if event == "return" and self.pending and not INTERNAL[frame.f_code.co_filename]:
+        if event == "return" and self.pending and (frame.f_code is _CHAIN or not INTERNAL[frame.f_code.co_filename]):
             self.name_nodes(frame)
 
     def results(self, leaves: list[Any]) -> list[Tensor]:
@@ -277,7 +289,7 @@ def _target(func: Any, name: str, args: Any, user: Any, inside: bool) -> tuple[s
         method = root is None or not (
             root.opname.startswith("LOAD_GLOBAL") and user.f_globals.get(root.argval) is torch
         )
-    if method and not inside:
+    if method and (not inside or name in _METHODS):
         return "call_method", name, args
     found = getattr(torch.nn.functional, name, None) if inside else None
     if found is None:

@@ -20,7 +20,7 @@ from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
-from .._tape.error_text import broadcast_error, not_a_tensor
+from .._tape.error_text import broadcast_error, not_a_tensor, unbroadcast
 from .._tape.inference import is_inference, mark_results, refuse_saved
 from .._tape.node import NoHistory
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
@@ -401,9 +401,7 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
     if error is not None:
         if isinstance(error, TypeError):
             raise unsupported(info, x, error, y) from None
-        if isinstance(y, Tensor):
-            raise broadcast_error(x, y) from None
-        raise error
+        raise unbroadcast((x, y)) or error from None  # a dispatch of the program's own raises what it likes
     if isinstance(y, Transformed):
         return info.op(x, wrap(y))
     if not info.numbers:

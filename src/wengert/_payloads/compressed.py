@@ -52,6 +52,7 @@ class Compressed:
 
     __slots__ = ("dtype", "ends", "layout", "minor", "shape", "values")
     is_sparse = True
+    is_in_own_memory = False  # it is copied where that matters
 
     def __init__(self, ends: Any, minor: Any, values: Any, shape: tuple[int, ...], layout: Any = sparse_csr) -> None:
         self.ends = ends

@@ -36,6 +36,9 @@ ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith(
 SPARSE_DEPTH = DEEPEST + 1  # a depth that no transform has: these dtypes belong to sparse payloads only
 
 
+_HELD_HERE = 3  # the references to an array: an attribute, a local variable and an argument
+
+
 class _Flags(NO_ROWS):
     def __getattr__(self, name: str) -> Any:
         raise missing(public_name(sys._getframe(1)))
@@ -71,6 +74,13 @@ class Sparse:
     strides = property(lambda self: (0,) * len(self.shape))  # as PyTorch says
     itemsize = property(lambda self: self.values.itemsize)
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
+
+    @property
+    def is_in_own_memory(self) -> bool:
+        """Whether the values lie in rows in memory that nothing but this array refers to."""
+        a, base = self.values, self.values.base
+        own = base is None or (type(base) is np.ndarray and base.base is None and sys.getrefcount(base) <= _HELD_HERE)
+        return own and a.flags.c_contiguous and sys.getrefcount(a) <= _HELD_HERE
 
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
         """Other values at the same indices."""
@@ -487,9 +497,7 @@ def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
 
 def _merged(x: Sparse, y: Sparse, added: Any) -> Sparse:
     """Go through both arrays at once, as PyTorch does, and add the elements that meet: others stay apart."""
-    if not len(x.indices):
-        return Sparse(x.indices[:, :1], x.values[:1] + added[:1], x.shape)
-    first, second = (np.ravel_multi_index(tuple(s.indices), x.shape[: len(s.indices)]).tolist() for s in (x, y))
+    first, second = (_flat(s).tolist() for s in (x, y))
     i = j = 0
     own, others = [], []  # the place in x and in y of each element of the result, or -1
     while i < len(first) or j < len(second):
@@ -511,9 +519,7 @@ def _in_order(x: Sparse) -> bool:
     """Whether the indices are unique and sorted, as after ``coalesce``."""
     if x.coalesced:
         return True
-    if not len(x.indices):
-        return len(x.values) <= 1
-    flat = np.ravel_multi_index(tuple(x.indices), x.shape[: len(x.indices)])
+    flat = _flat(x)
     return bool((flat[1:] > flat[:-1]).all())
 
 
@@ -541,6 +547,8 @@ def intersection(x: Sparse, y: Sparse) -> Sparse:
     If one of them is not coalesced, the result has its indices, with zeros where the other one stores nothing; if
     neither is, those of the one with fewer elements.
     """
+    if not (len(x.values) and len(y.values)):
+        return Sparse(x.indices[:, :0], x.values[:0] * y.values[:0], x.shape)
     if x.coalesced and y.coalesced:
         first, second = _flat(x), _flat(y)
         _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
@@ -549,16 +557,17 @@ def intersection(x: Sparse, y: Sparse) -> Sparse:
         x, y = y, x
     y = y.coalesce()
     first, second = _flat(x), _flat(y)
-    at = np.minimum(np.searchsorted(second, first), max(len(second) - 1, 0))
-    met = second[at] == first if len(second) else np.zeros(len(first), bool)
+    at = np.minimum(np.searchsorted(second, first), len(second) - 1)
+    met = second[at] == first
     values = np.zeros_like(x.values)
     values[met] = x.values[met] * y.values[at[met]]
     return Sparse(x.indices, values, x.shape, False)
 
 
 def _flat(x: Sparse) -> Any:
+    """The places of the indices in the sparse dimensions, which are one place if there are none."""
     n = len(x.indices)
-    return np.ravel_multi_index(tuple(x.indices), x.shape[:n]) if x.indices.size else x.indices[0]
+    return np.ravel_multi_index(tuple(x.indices), x.shape[:n]) if x.indices.size else np.zeros(len(x.values), np.int64)
 
 
 def summed(x: Sparse, dims: Any) -> Any:

@@ -43,6 +43,8 @@ _exclusive = 0  # the reference count, inside _own, of an array that only _own's
 def _own(g: Any, copied: Any = ndarray.copy) -> Any:
     """The array itself if only the caller's variable refers to it and its memory, else a copy."""
     if type(g) is not np.ndarray:
+        if getattr(g, "is_sparse", False) and (getrefcount(g) > _exclusive or not g.is_in_own_memory):
+            return g.copy()
         return g.own() if getattr(g, "is_traced", False) or getattr(g, "is_foreign", False) else g
     if getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable:
         return copied(g)
@@ -98,8 +100,13 @@ def give_first(leaves: dict[Node, Any]) -> None:
 leaf_observers: list[Any] = []  # called for every leaf that accumulates: fn(node, cotangent, step); the profiler
 
 
-def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, observed: bool = False) -> None:
-    """Run a leaf's hooks on its complete cotangent, then accumulate into ``.grad``."""
+def accumulate(
+    m: Any, g: Any, create_graph: bool, hooks_done: bool = False, observed: bool = False, add: Any = None
+) -> None:
+    """Run a leaf's hooks on its complete cotangent, then accumulate into ``.grad``.
+
+    ``add``: what an observer has in place of ``_add_to_grad``; it may run the program's code.
+    """
     if leaf_observers and not observed:
         _observed(m, g, create_graph, hooks_done)
         return
@@ -118,7 +125,9 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False, obs
             (g,) = call_prehooks(h, (g,), create_graph)
     if m.grad is None and not isinstance(g, Tensor):
         g = _own(g)
-    if g is not None:
+    if add is not None:
+        add(m, g)
+    elif g is not None:
         with lock:
             _add_to_grad(m, g)
     if h is not None:
@@ -143,6 +152,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
     want = m.box.a.dtype if m._hooks is None or m._hooks.grad_dtype is None else g.dtype
     if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
         g.dtype is not want
+        and getattr(g.dtype, "base_dtype", None) is not want  # a sparse array's dtype
         and hasattr(want, "kind")
         and hasattr(g, "astype")
         and not getattr(m.box.a, "is_sparse", False)

@@ -171,6 +171,8 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         _check_cotangent(i, t, g)
         if g._payload.dtype is not t._payload.dtype and isinstance(g._payload.dtype, np.dtype):
             g = g.to(t.dtype)
+            if hasattr(t._payload, "lifted"):  # a wrapper's class computes with its own
+                g = t._payload.lifted(g)
     return g if create_graph else g._payload
 
 

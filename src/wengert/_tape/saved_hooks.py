@@ -20,6 +20,7 @@ from .._base.forks import reopened
 from .._base.grad_mode import grad_mode
 from .._base.modes import MODE
 from .._base.registry import TENSORS
+from .._base.torch_function import AROUND
 from .node import FREED, AccumulateGrad, Box, Node, Port, Version
 from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
@@ -68,7 +69,7 @@ def pack(box: Box, hooks: Hooks, fn: Node | None = None, own: Tensor | None = No
         return _pack(box, hooks, fn, own)
 
 
-def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) -> PackedBox:
+def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None, of_result: bool = False) -> PackedBox:
     cell = box.cell
     if cell is None:
         cell = box.cell = Version()
@@ -85,7 +86,10 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None, own: Tensor | None = None) ->
     packed.cell = None
     packed.shape = tensor.shape
     packed.unpack_hook = hooks[1]
-    packed.packed = hooks[0](tensor)
+    around = AROUND.get()
+    packed.packed = hooks[0](tensor) if around is None else around(hooks[0], tensor)
+    if of_result:
+        tensor._node = None  # what the hook returns mostly refers to it: the node would refer to itself
     if cell.version != version:
         raise RuntimeError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
@@ -172,7 +176,7 @@ def pack_node(n: Any, hooks: Hooks) -> None:
     with grad_mode(False):
         for place, box in found:
             fn = edge_of(n, place)
-            _put(n, place, _pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
+            _put(n, place, _pack(box, hooks, fn, of_result=fn is n or (type(fn) is Port and fn.fx is n)))
     _watch(n)
 
 

@@ -226,7 +226,7 @@ class Tensor(metaclass=TensorMeta):
     def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
     @staticmethod
-    def _make_wrapper_subclass(cls: _type, size: Ints, strides: Any = None, storage_offset: Any = None, memory_format: _memory_format | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, **policies: Any) -> Tensor:
+    def _make_wrapper_subclass(cls: _type, size: Ints, strides: Any = None, storage_offset: Any = None, memory_format: _memory_format | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False, *policies: Any, **named_policies: Any) -> Tensor:
         """A tensor without memory of its own, whose class's ``__torch_dispatch__`` computes operators on it."""
     def _neg_view(self) -> Tensor:
         """A view that shows the negatives of the elements, as ``x.conj().imag`` does."""

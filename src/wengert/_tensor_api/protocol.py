@@ -574,7 +574,8 @@ def _make_wrapper_subclass(
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
-    **policies: Any,
+    *policies: Any,
+    **named_policies: Any,
 ) -> Tensor:
     """A tensor without memory of its own, whose class's ``__torch_dispatch__`` computes operators on it."""
     from .publish import submodule

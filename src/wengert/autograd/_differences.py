@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._base import errors
-from .._tape.tensor import Tensor, alias_payload
+from .._base.constants import Size
+from .._base.dtypes import from_numpy_dtype
+from .._payloads.transforms import plain_dtype
+from .._tape.tensor import Tensor, alias_payload, wrap
 
 
 class Check:
@@ -41,9 +44,12 @@ class Check:
         """Whether each output requires grad."""
         return [k for k, y in enumerate(outputs) if y.requires_grad]
 
-    def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
-        """Whether an analytical Jacobian is close to the numerical one."""
-        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
+    def close(self, a: Any, n: Any, scale: float = 1.0) -> bool:
+        """Whether an analytical Jacobian is close to the numerical one.
+
+        ``scale``: by what the tolerance of an element is multiplied, for a sum of elements along a direction.
+        """
+        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol * scale, equal_nan=False))
 
 
 def _by_elements(
@@ -109,15 +115,32 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
+def zeros_of(t: Tensor) -> Any:
+    """An array of zeros of a tensor's shape and dtype."""
+    return np.zeros(t._payload.shape, plain_dtype(t._payload.dtype))
+
+
+def elements_of(t: Tensor) -> Any:
+    """A copy of a tensor's elements; a wrapper's are asked for one by one."""
+    t = t.detach()
+    return np.array(t._payload.numpy() if hasattr(t._payload, "lifted") else t.numpy())
+
+
 # ---- differences
 def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
-    return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
+    return [elements_of(y) for y in outputs]
 
 
 def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
     """The outputs with the input's memory changed by a step, which is undone afterwards."""
     a = alias_payload(x)
     before = a.copy()
+    if hasattr(a, "lifted"):  # the memory is a wrapper's
+        a.write((x.detach() + wrap(np.array(step)))._payload)
+        try:
+            return _values(check.call())
+        finally:
+            a.write(before)
     a += step
     try:
         return _values(check.call())
@@ -125,22 +148,33 @@ def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
         a[...] = before
 
 
-def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarray[Any, Any]]:
-    """The central difference of each output along a direction of one input."""
-    up = _moved(check, x, check.eps * direction)
+def central_difference(check: Check, x: Tensor, direction: Any, where: str = "") -> list[np.ndarray[Any, Any]]:
+    """The central difference of each output, flattened, along a direction of one input.
+
+    Raises AssertionError if the outputs' shapes or dtypes depend on the values of the input, with ``where`` in it.
+    """
     down = _moved(check, x, -check.eps * direction)
+    up = _moved(check, x, check.eps * direction)
+    for a, b in zip(down, up, strict=True):
+        for name, got, wanted in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+            if got != wanted:
+                got, wanted = (Size(v) if name == "shape" else from_numpy_dtype(v) for v in (got, wanted))
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {name} when inputs are perturbed {where}by "
+                    f"{check.eps}, but got: {name}s {got} and {wanted}."
+                )
     if any(u.dtype.kind == "b" for u in up):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
+    return [((u - d) / (2 * check.eps)).reshape(-1) for u, d in zip(up, down, strict=True)]
 
 
 def unit_directions(x: Tensor) -> Any:
     """The unit direction of each element (the real one, then the imaginary one)."""
     for k in range(x.numel()):
-        e = np.zeros(x._payload.shape, x._payload.dtype)
+        e = zeros_of(x)
         for unit in (1, 1j) if x._payload.dtype.kind == "c" else (1,):
             e.reshape(-1)[k] = unit
             yield k, unit, e
@@ -158,7 +192,8 @@ def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tup
         for y in outputs
     ]
     for k, unit, e in unit_directions(x):
-        for slope, (re, im) in zip(central_difference(check, x, e), parts, strict=True):
+        where = f"on index {tuple(map(int, np.unravel_index(k, x._payload.shape)))} "
+        for slope, (re, im) in zip(central_difference(check, x, e, where), parts, strict=True):
             if slope.shape != re.shape[1:]:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({re.shape[1]}) must match the existing size ({slope.size}) at "

@@ -7,7 +7,6 @@ Jacobians are stored as PyTorch's messages print them, with a row for each eleme
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +24,11 @@ from ._differences import (
     Check,
     central_difference,
     check_inputs,
+    elements_of,
     numerical_jacobians,
     remark_on_kink,
     unit_directions,
+    zeros_of,
 )
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
@@ -73,7 +74,7 @@ def _basis_grads(check: Check, y: Tensor, unit: Any, nondet_tol: float, dtypes: 
     xs = [check.inputs[i]._payload for i in check.wanted]
     jacobians = [np.zeros((x.size, y.numel()), np.complex128 if x.dtype.kind == "c" else np.float64) for x in xs]
     for k in range(y.numel()):
-        v = np.zeros(y._payload.shape, y._payload.dtype)
+        v = zeros_of(y)
         v.reshape(-1)[k] = unit
         for jac, g in zip(jacobians, _gradients(check, y, v, nondet_tol, dtypes), strict=True):
             if g is not None:
@@ -128,43 +129,64 @@ def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtype
                     raise _refuse(check, a, n[k][part], k, i, name, False)
 
 
-def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
-    """A random direction of length 1. For real inputs it is PyTorch's, which gives errors the same digits."""
+def _unit(t: Tensor, generator: Generator) -> Any:
+    """A random direction of length 1 for a tensor. For real ones it is PyTorch's, whose digits errors show."""
+    return _unit_like(zeros_of(t), generator)
 
+
+def _unit_like(like: Any, generator: Generator) -> Any:
     def draw() -> Any:
         from .._ops.random.random import rand
 
-        return rand(math.prod(shape), generator=generator)._payload.astype(np.float64)
+        return rand(like.size, generator=generator)._payload.astype(np.float64)
 
-    u = draw() + 1j * draw() if dtype.kind == "c" else draw()
+    u = draw() + 1j * draw() if like.dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
-    return (u / size if size else u).reshape(shape).astype(dtype)
+    return (u / size if size else u).reshape(like.shape).astype(like.dtype)
+
+
+def _real_unit(t: Tensor, generator: Generator) -> Any:
+    """A random real direction of a tensor that may be complex."""
+    return _unit_like(zeros_of(t).real, generator)
+
+
+def _units(t: Tensor) -> tuple[Any, ...]:
+    """The direction of the real axis, and that of the imaginary axis if the elements are complex."""
+    return (1, 1j) if t._payload.dtype.kind == "c" else (1,)
 
 
 def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
     """Compare along one random direction of each input and each output, instead of whole Jacobians."""
-    generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
-    us = [_unit(x._payload.shape, x._payload.dtype, generator) for x in xs]
-    slopes = [central_difference(check, x, u) for x, u in zip(xs, us, strict=True)]
-    for k, y in enumerate(outputs):
-        v = _unit(y._payload.shape, y._payload.dtype, generator)
-        if k not in live:
-            if not live and any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
-                raise GradcheckError("Numerical gradient for function expected to be zero")
-            continue
-        grads = _gradients(check, y, v, nondet_tol, dtypes)
-        for i, u, s, g in zip(check.wanted, us, slopes, grads, strict=True):
-            n = np.sum(v.reshape(-1).conj() * s[k]).real
-            a: Any = np.float64(0) if g is None else np.sum(u.conj() * g).real
-            if not check.close(a, n):
-                raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))
+    for part in (1, 0) if any(y._payload.dtype.kind == "c" for y in outputs) else (0,):  # as PyTorch, as are the draws
+        generator = Generator()
+        us = [[_real_unit(x, generator) for _ in _units(x)] for x in xs]
+        slopes = [
+            [central_difference(check, x, unit * u) for unit, u in zip(_units(x), pair, strict=True)]
+            for x, pair in zip(xs, us, strict=True)
+        ]
+        if not live and any(np.abs(s).max(initial=0) > check.atol for pair in slopes for found in pair for s in found):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+        for k in live:
+            y = outputs[k]
+            is_complex = y._payload.dtype.kind == "c"
+            v = _real_unit(y, generator)
+            unit = 1j if part and is_complex else 1
+            grads = _gradients(check, y, (unit * v).astype(zeros_of(y).dtype), nondet_tol, dtypes)
+            for i, x, pair, ss, g in zip(check.wanted, xs, us, slopes, grads, strict=True):
+                n, a = np.float64(0), np.float64(0)
+                for axis, u, s in zip(_units(x), pair, ss, strict=True):
+                    n = n + axis * np.sum(v.reshape(-1) * (s[k].imag if unit == 1j else s[k].real))
+                    a = a + axis * (0 if g is None else np.sum(u * (g.real if axis == 1 else g.imag)))
+                if not check.close(a, n, sum(u.sum() for u in pair) * v.sum()):
+                    name = ("real", "imaginary")[part] if is_complex else None
+                    raise _refuse(check, a, n, k, i, name, False, _slow_text(check, outputs, k, i, unit, nondet_tol))
 
 
-def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: float) -> str:
-    n = numerical_jacobians(check, i, outputs)[k][0]
-    a = _basis_grads(check, outputs[k], 1, nondet_tol, False)[check.wanted.index(i)]
+def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, unit: Any, nondet_tol: float) -> str:
+    n = numerical_jacobians(check, i, outputs)[k][unit == 1j]
+    a = _basis_grads(check, outputs[k], unit, nondet_tol, False)[check.wanted.index(i)]
     worst = np.abs(n - a).max(initial=0)
     return (
         f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\n"
@@ -180,7 +202,7 @@ def _detached(check: Check) -> list[Any]:
 
 def _zeros(check: Check) -> dict[int, Any]:
     """Tangents of zeros for all differentiable inputs."""
-    return {j: np.zeros(check.inputs[j]._payload.shape, check.inputs[j]._payload.dtype) for j in check.wanted}
+    return {j: zeros_of(check.inputs[j]) for j in check.wanted}
 
 
 def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
@@ -194,7 +216,7 @@ def _pushed(check: Check, directions: dict[int, Any]) -> list[Any]:
             t = unpack_dual(y).tangent
             if t is not None and t.dtype is not y.dtype:
                 raise GradcheckError("Forward AD gradient has dtype mismatch.")
-            out.append(None if t is None else np.array(t.detach().numpy()).reshape(-1))
+            out.append(None if t is None else elements_of(t).reshape(-1))
     return out
 
 
@@ -202,8 +224,11 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
+        scale = 1.0
         if fast:
-            steps = [(0, 1, _unit(x._payload.shape, x._payload.dtype, generator))]
+            u = _real_unit(x, generator)
+            scale = u.sum()
+            steps = [(0, unit, (unit * u).astype(zeros_of(x).dtype)) for unit in _units(x)]
         else:
             steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
@@ -211,13 +236,13 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
             pair = (_pushed(check, _zeros(check) | {i: e}), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
         for unit, pairs in reversed(columns.items()):  # the imaginary part first, as PyTorch
-            part = None if x._payload.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
+            part = None if x._payload.dtype.kind != "c" else "real" if unit == 1 else "imaginary"
             for k, y in enumerate(outputs):
                 if y._payload.dtype.kind not in "fc":
                     continue
                 n = np.array([slopes[k] for _, slopes in pairs])
                 a = np.array([np.zeros(y.numel(), n.dtype) if ts[k] is None else ts[k] for ts, _ in pairs])
-                if not check.close(a, n):
+                if not check.close(a, n, scale):
                     raise _refuse(check, a, n, k, i, part, True)
 
 
@@ -226,7 +251,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
-        u = _unit(x._payload.shape, x._payload.dtype, generator)
+        u = _unit(x, generator)
         without = _pushed(check, {i: u})
         if len(check.wanted) == 1:
             continue  # there is no other input whose tangent could be missing
@@ -245,7 +270,7 @@ def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
 def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
-    vs = [_unit(y._payload.shape, y._payload.dtype, generator) for _ in range(2)]
+    vs = [_unit(y, generator) for _ in range(2)]
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
@@ -272,7 +297,7 @@ def _batched_forward(check: Check) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i].detach()
-        vs = [_unit(x._payload.shape, x._payload.dtype, generator) for _ in range(2)]
+        vs = [_unit(x, generator) for _ in range(2)]
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
@@ -298,7 +323,7 @@ def _batched_forward(check: Check) -> None:
 
 def _array(g: Tensor) -> Any:
     """The elements of a gradient of any layout."""
-    return g.to_dense().detach().numpy()
+    return elements_of(g.to_dense())
 
 
 def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
@@ -309,7 +334,7 @@ def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
         made = made if isinstance(made, (tuple, list)) else (made,)
         outputs = [y for y in made if isinstance(y, Tensor) and y.requires_grad]
         xs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
-    zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in outputs]
+    zeros = [wrap(zeros_of(y)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
         if g is None:
             continue
@@ -356,7 +381,7 @@ def _undefined_backward(check: Check) -> None:
         outputs = check.call()
         live = [outputs[k] for k in check.differentiable(outputs)]
         cut = [UndefinedGrad.apply(y) if skipped in (None, k) else y for k, y in enumerate(live)]
-        zeros = [wrap(np.zeros(y._payload.shape, y._payload.dtype)) for y in cut]
+        zeros = [wrap(zeros_of(y)) for y in cut]
         try:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
@@ -366,7 +391,7 @@ def _undefined_backward(check: Check) -> None:
                 'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
-            if g is not None and g._payload.any():
+            if g is not None and _array(g).any():
                 errors.warn(_UNDEFINED)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "

@@ -403,5 +403,10 @@ def _source(t: Tensor) -> tuple[weakref.ref[Any], int | None]:
     return (weakref.ref(fn.fx), fn.k) if type(fn) is Port else (weakref.ref(fn), None)
 
 
+_stream_warnings = True
+
+
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
-    """Does nothing: there are no streams that could mismatch."""
+    """Notes the choice: there are no streams that could mismatch."""
+    global _stream_warnings
+    _stream_warnings = enabled

@@ -437,3 +437,14 @@ def _backward_step(event: FunctionEvent | None) -> FunctionEvent | None:
     while event is not None and event.scope != 1:
         event = event.cpu_parent
     return event
+
+
+def _canonicalize_profiler_events(events: Iterable[dict[str, Any]]) -> str:
+    """A line for each event of a Chrome trace, in their order in time, without what changes from run to run."""
+
+    def line(event: dict[str, Any]) -> str:
+        code = [s for s in map(str.strip, event["args"].get("stack_trace", "").split("\n")) if s.strip("^~ ")]
+        node = event["args"].get("node_name", "")
+        return f"event={event.get('name', '')[:30]} node={node} stack_trace={code[-1] if code else ''}"
+
+    return "\n".join(map(line, sorted(events, key=lambda event: event.get("ts", 0))))

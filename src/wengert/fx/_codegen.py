@@ -18,6 +18,7 @@ import wengert as torch
 from ..utils import _pytree as pytree
 from ..utils._aten import OpOverload
 from . import _pytree as fx_pytree
+from ._compatibility import compatibility
 from ._namespace import CUSTOM_BUILTINS, Namespace, register_custom_builtin
 from ._naming import is_from_torch, qualified_name, type_text
 from .node import Node, tensor_text
@@ -55,6 +56,7 @@ _COLOURS = {"red": "\033[31m", "blue": "\033[34m", "dim": "\033[2m", "dim_blue":
 _COLOURS["dim_green"] = "\033[2m\033[32m"
 
 
+@compatibility(is_backward_compatible=True)
 @dataclass
 class PythonCode:
     """A graph as Python: the text of its function, the globals that this needs, and the node of each line."""

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+
+class _Marks(dict[Any, None]):
+    """The objects with a mark. All public ones of ``torch.fx`` have one, since they are PyTorch's."""
+
+    def __contains__(self, obj: Any) -> bool:
+        return super().__contains__(obj) or str(getattr(obj, "__module__", "")).partition(".")[2].startswith("fx")
+
+
 _BACK_COMPAT_OBJECTS: dict[Any, None] = {}
-_MARKED_WITH_COMPATIBILITY: dict[Any, None] = {}
+_MARKED_WITH_COMPATIBILITY = _Marks()
 
 
 def compatibility(is_backward_compatible: bool) -> Callable[[Any], Any]:

@@ -35,6 +35,7 @@ from ._compatibility import compatibility as compatibility  # noqa: PLC0414  whi
 from ._lazy_graph_module import _make_graph_module
 from ._naming import function_name, public_places
 from ._patching import _maybe_revert_all_patches, _new_patcher, _Patcher
+from ._script_objects import ScriptObject
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
 from .node import base_types, map_aggregate
@@ -47,8 +48,9 @@ _orig_module_call: Callable[..., Any] = Module.__call__
 _orig_module_getattr: Callable[..., Any] = Module.__getattr__
 _proxyable_classes: dict[type, None] = {}
 _is_fx_tracing_flag = False
-ScriptObject = absent_class("ScriptObject")  # which tracers of libraries look for
-_constant_attribute_types = (Tensor, pytree.TreeSpec)
+_CONSTANTS = {  # what a trace refers to as an attribute of its root, and the name of one that the root does not have
+    Tensor: "_tensor_constant", pytree.TreeSpec: "_tree_spec_constant", ScriptObject: "_torchbind_obj"
+}  # fmt: skip
 
 
 def is_fx_tracing() -> bool:
@@ -64,6 +66,7 @@ def is_fx_tracing() -> bool:
 is_fx_symbolic_tracing = is_fx_tracing
 
 
+@compatibility(is_backward_compatible=True)
 class ProxyableClassMeta(type):
     """A metaclass: while a program is traced, making an instance from proxies is one call in the graph.
 
@@ -129,6 +132,7 @@ def _transfer_attrs(fr: Any, to: Any) -> None:
             setattr(to, name, value)
 
 
+@compatibility(is_backward_compatible=True)
 class Tracer(TracerBase):
     """Traces programs: ``trace`` runs a module or function on proxies and gives the graph of what it did.
 
@@ -201,10 +205,11 @@ class Tracer(TracerBase):
                     return self.create_node("get_attr", name, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return self.create_node("call_function", type(a), tuple([self.create_arg(item) for item in a]), {})
-        if isinstance(a, _constant_attribute_types):
+        if isinstance(a, tuple(_CONSTANTS)):
             name = self.tensor_attrs.get(a)
             if not name:
-                name = self.get_fresh_qualname("_tensor_constant" if isinstance(a, Tensor) else "_tree_spec_constant")
+                prefixes = [prefix for kind, prefix in _CONSTANTS.items() if isinstance(a, kind)]
+                name = self.get_fresh_qualname(prefixes[0])
                 self.tensor_attrs[a] = name
                 setattr(self.root, name, a)
             return self.create_node("get_attr", name, (), {})
@@ -401,7 +406,7 @@ class Tracer(TracerBase):
         self.tensor_attrs = {}
         for path, module in self.root.named_modules():
             for key, value in vars(module).items():
-                if isinstance(value, _constant_attribute_types):
+                if isinstance(value, tuple(_CONSTANTS)):
                     self.tensor_attrs[value] = f"{path}.{key}" if path else key
         if id(fn) in public_places():
             if not is_written_in_python(fn):
@@ -452,6 +457,12 @@ class Tracer(TracerBase):
 def _with_parameters(fn: Any) -> Any:
     """A function of the package as one whose code has PyTorch's parameters."""
     parameters = signature_of(fn).parameters
+    if "return_indices" in parameters and not function_name(fn).endswith("_indices"):
+
+        def chooses(*args: Any, **kwargs: Any) -> Any:  # PyTorch's takes anything, and chooses by that flag
+            return fn(*args, **kwargs)
+
+        return chooses
     given = ", ".join([f"{name}={name}" for name in parameters])
     made: FunctionType = eval(f"lambda {', '.join(parameters)}: _fn({given})", {"_fn": fn})
     made.__name__ = function_name(fn)

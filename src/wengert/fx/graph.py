@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import wengert as torch
 
 from .._base.errors import warn
 from ..nn.modules.module import Module
@@ -30,6 +32,9 @@ from .immutable_collections import immutable_dict
 from .node import OPS, Node, _typename, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
+
+for _cls in (CodeGen, PythonCode, _BoxedCodeGen, _PyTreeCodeGen):
+    _cls.__module__ = __name__  # where PyTorch has them
 
 _Namespace, _register_custom_builtin, _snake_case = Namespace, register_custom_builtin, snake_case
 
@@ -98,6 +103,7 @@ class _FindNodesLookupTable:
         return [node for node in self.table[op, None] if target is None or node.target == target]
 
 
+@compatibility(is_backward_compatible=True)
 class Graph:
     """A function as a list of nodes: its inputs, its calls in order, its output.
 
@@ -330,6 +336,39 @@ class Graph:
                     changed |= child.graph.eliminate_dead_code()
                     child.recompile()
         return changed
+
+    # ---- sizes
+    def create_size_node(self, tensor_node: Node, dim: int) -> Node:
+        """Add a node for ``tensor_node.size(dim)``."""
+        return self._layout_node(torch.ops.aten.sym_size.int, tensor_node, dim)
+
+    def create_stride_node(self, tensor_node: Node, dim: int) -> Node:
+        """Add a node for ``tensor_node.stride(dim)``."""
+        return self._layout_node(torch.ops.aten.sym_stride.int, tensor_node, dim)
+
+    def create_storage_offset_node(self, tensor_node: Node) -> Node:
+        """Add a node for ``tensor_node.storage_offset()``."""
+        return self._layout_node(torch.ops.aten.sym_storage_offset.default, tensor_node)
+
+    def _layout_node(self, asks: Any, tensor_node: Node, *dim: int) -> Node:
+        node = self.call_function(asks, (tensor_node, *dim))
+        for key in ("val", "example_value"):
+            if isinstance(example := tensor_node.meta.get(key), torch.Tensor):
+                node.meta[key] = asks(example, *dim)
+                break
+        return node
+
+    def materialize_symints(self, values: Sequence[int]) -> list[Node | int]:
+        """The sizes themselves: in wengert they are plain numbers."""
+        for value in values:
+            if not isinstance(value, int):
+                kind = type(value).__name__
+                raise TypeError(f"materialize_symints: expected SymInt or int, got {kind} ({value!r})")
+        return list(values)
+
+    def materialize_symint(self, value: int) -> Node | int:
+        """``materialize_symints`` of one size."""
+        return self.materialize_symints([value])[0]
 
     # ---- checking
     def lint(self) -> None:

@@ -276,6 +276,7 @@ class _WrappedCall:
             raise
 
 
+@compatibility(is_backward_compatible=True)
 class GraphModule(Module):
     """A module made of a graph: ``forward`` is Python code that the graph is written as.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..utils._pytree import register_pytree_node
+from ._compatibility import compatibility
 
 __all__ = ["immutable_dict", "immutable_list"]
 
@@ -30,6 +31,7 @@ def _refusing(*names: str) -> Any:
 
 @_refusing("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert", "pop")
 @_refusing("remove", "reverse", "sort")
+@compatibility(is_backward_compatible=True)
 class immutable_list(list[Any]):
     """A list that cannot be changed, and has a hash.
 
@@ -46,6 +48,7 @@ class immutable_list(list[Any]):
 
 
 @_refusing("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update")
+@compatibility(is_backward_compatible=True)
 class immutable_dict(dict[Any, Any]):
     """A dict that cannot be changed, and has a hash.
 

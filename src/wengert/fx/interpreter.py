@@ -21,6 +21,7 @@ from .proxy import Proxy
 __all__ = ["Interpreter", "Transformer"]
 
 
+@compatibility(is_backward_compatible=True)
 class Interpreter:
     """Runs a graph one node after another; the methods named as the nodes' ``op`` are there to be overridden.
 
@@ -200,6 +201,7 @@ class _TransformerTracer(Tracer):
         return True
 
 
+@compatibility(is_backward_compatible=True)
 class Transformer(Interpreter):
     """Runs a graph on proxies: what the overridden methods do becomes the new graph.
 

@@ -104,6 +104,7 @@ def _typename(x: Any) -> str:
     return torch.typename(x)
 
 
+@compatibility(is_backward_compatible=True)
 class Node:
     """One call in a graph: what is called (``op``, ``target``), with which arguments, under which name.
 

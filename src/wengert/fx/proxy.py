@@ -28,6 +28,7 @@ from ..utils._pytree import tree_leaves
 from . import traceback as fx_traceback
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._naming import function_name, module_of_frame
+from ._script_objects import ScriptMethod
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_arg
 from .operator_schemas import check_for_mutable_operation
@@ -51,6 +52,7 @@ _COPIED_META = (
 _OF_TENSORS = frozenset({"_a", "_box", "_fn", "_is_root", "_m", "_node", "_payload", "_refuse_export", "_v", "_view"})
 
 
+@compatibility(is_backward_compatible=True)
 class TraceError(ValueError):
     """A program does with a proxy what has no value before it runs: a branch, a loop."""
 
@@ -82,6 +84,7 @@ def _is_of_user(frame: traceback.FrameSummary, name: str) -> bool:
     return not is_ours(name) or (".nn.modules." in name and not name.endswith(".nn.modules.module"))
 
 
+@compatibility(is_backward_compatible=True)
 class TracerBase:
     """What makes nodes: ``create_node`` and ``create_arg`` are there to be overridden.
 
@@ -231,6 +234,7 @@ def _stack_of_user() -> traceback.StackSummary:
     return traceback.StackSummary.from_list([s for s, n in zip(summary, names, strict=True) if _is_of_user(s, n)])
 
 
+@compatibility(is_backward_compatible=True)
 class GraphAppendingTracer(TracerBase):
     """The tracer of a proxy that was made of a node: it writes at the end of the node's graph.
 
@@ -261,6 +265,7 @@ def _instruction(frame: Any) -> tuple[list[dis.Instruction], int]:
     return instructions, bisect_left(instructions, frame.f_lasti, key=lambda i: i.offset)
 
 
+@compatibility(is_backward_compatible=True)
 class Proxy:
     """Stands for a value while a program is traced: what is done with it becomes nodes of the graph.
 
@@ -345,6 +350,8 @@ class Proxy:
         if is_tensor_method_or_property(orig_method):
             name = orig_method.__name__
             return tracer.create_proxy("call_method", {"__pow__": "pow"}.get(name, name), args, kwargs)
+        if isinstance(orig_method, ScriptMethod):
+            return tracer.create_proxy("call_method", orig_method.name, (orig_method.owner, *args), kwargs)
         name = tracer.graph._target_to_str(function_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 
@@ -384,6 +391,7 @@ class MetaProxy(Proxy):
         return MetaProxy(proxy.node, proxy.tracer, first.fake_mode)
 
 
+@compatibility(is_backward_compatible=True)
 class Attribute(Proxy):
     """An attribute of a proxy's value; a node is written when it is used, unless it is called, as a method."""
 

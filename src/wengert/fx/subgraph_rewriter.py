@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..nn.modules.module import Module
+from ._compatibility import compatibility
 from ._symbolic_trace import symbolic_trace
 from .graph import Graph
 from .graph_module import GraphModule, _get_attr, _has_attr
@@ -17,6 +18,7 @@ from .passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
 
+@compatibility(is_backward_compatible=True)
 class Match(NamedTuple):
     """A place where a pattern was found: the node where it ends, and the nodes of the graph by those of the pattern."""
 

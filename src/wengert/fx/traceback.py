@@ -35,6 +35,12 @@ current_meta: dict[str, Any] = {}
 current_replay_node: Node | None = None
 should_preserve_node_meta = False
 anchors: set[tuple[str, str]] = set()  # (file, function): frames that a shortened trace keeps
+_FX_METADATA_REGISTRY: dict[str, dict[str, Any]] = {}  # by the file's name: of what nodes the marks in a trace are
+
+
+def _register_fx_metadata(filename: str, metadata: dict[str, Any]) -> None:
+    """Note of what nodes the marks of a graph module are, for readers of traces."""
+    _FX_METADATA_REGISTRY[filename] = metadata
 
 
 class NodeSourceAction(Enum):

@@ -23,8 +23,9 @@ _OVERLOAD = {
     "sum_dim": "dim_IntList", "mean_dim": "dim", "select": "int", "transpose_dims": "int", "slice_dim": "Tensor",
     "prod_dim": "dim_int", "max_dim": "dim", "min_dim": "dim", "any_dim": "dim", "all_dim": "dim", "where": "self",
     "index": "Tensor", "masked_fill": "Scalar", "split": "Tensor", "unbind": "int", "squeeze_dim": "dim",
-    "squeeze_dims": "dims", "fill_number": "Scalar", "_lerp_number": "Scalar", "_lerp_tensor": "Scalar", "var":
-    "correction", "std": "correction", "median_dim": "dim", "_add_scaled": "Tensor", "_sub_scaled": "Tensor",
+    "squeeze_dims": "dims", "fill_number": "Scalar", "_lerp_number": "Scalar", "_lerp_tensor": "Scalar",
+    "median_dim": "dim", "_add_scaled": "Tensor", "_sub_scaled": "Tensor",
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "correction"),
 }  # fmt: skip
 # Families of PyTorch's internal operators that wengert does not have: tables of operators may contain them, nothing
 # dispatches to them, and a call raises an error.
@@ -135,8 +136,9 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
-        self.__module__ = "torch._ops.aten"
+        self.__module__ = f"torch._ops.{self.namespace}"
         self.__name__ = f"{packet.__name__}.{overload}"
+        self.__qualname__ = self.name()
 
     @property
     def info(self) -> Operator | None:

@@ -255,6 +255,8 @@ BODIES: dict[str, Any] = {
     "copy": lambda self, src, non_blocking=False: self.clone().copy_(src),
     "zero": _of_self(torch.zeros_like),
     "sym_size": lambda self, dim=None: self.shape if dim is None else self.shape[dim],
+    "sym_stride": lambda self, dim=None: self.stride() if dim is None else self.stride(dim),
+    "sym_storage_offset": lambda self: self.storage_offset(),
     "repeat_interleave_Tensor": lambda repeats, *, output_size=None: torch.arange(len(repeats)).repeat_interleave(
         repeats
     ),

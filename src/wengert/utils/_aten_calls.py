@@ -8,6 +8,7 @@ what a dispatch mode is asked about.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._base.aten_names import aten_name
@@ -214,6 +215,12 @@ def sample_at(x: Any, grid: Any, mode: str, padding: str, align: bool, _: Any) -
     return _to(f"grid_sampler_{x.ndim - 2}d", x, grid, *codes, align)
 
 
+def _spread(name: str, x: Any, axes: Any, correction: float, keepdim: bool) -> Call:
+    given = () if len(axes) == x.ndim else (list(axes),)
+    named = {"correction": correction} if given or correction != 1 else {}
+    return _to(name, x, *given, **named, keepdim=keepdim)
+
+
 CALLS |= {
     "convolution": lambda x, w, b, stride, padding, dilation, groups: _to(
         "convolution", x, w, b, stride, padding, dilation, False, [0] * len(stride), groups
@@ -239,8 +246,7 @@ CALLS |= {
     "mean_parts": lambda x, size: _to(f"_adaptive_avg_pool{len(size)}d", x, size),
     "max_parts": lambda x, size: _to(f"adaptive_max_pool{len(size)}d", x, size, results=2),
     "_prelu_kernel": lambda x, weight: _to("_prelu_kernel", x, weight),
-    "var": lambda x, axes, correction, keepdim: _to("var", x, list(axes), correction=correction, keepdim=keepdim),
-    "std": lambda x, axes, correction, keepdim: _to("std", x, list(axes), correction=correction, keepdim=keepdim),
+    **{name: partial(_spread, name) for name in ("var", "std", "var_mean", "std_mean")},
     "slice_dim": lambda x, dim, start, stop, step: _to(
         "slice", x, dim, start, _ALL if stop == x.shape[dim] else stop, step
     ),

@@ -43,7 +43,7 @@ def of_layer(shapes: Sequence[Shape], result: Shape) -> int:
     """``linear(input, weight, bias)`` or ``addmm(bias, a, b)``: the factors are those with an inner size in common."""
     out = math.prod(result)
     matrices = [s for s in shapes if len(s) >= 2]
-    for a in matrices:
-        if out % math.prod(a[:-1]) == 0 and any(a[-1] in s and s is not a for s in matrices):
+    for k, a in enumerate(matrices):
+        if out % math.prod(a[:-1]) == 0 and any(a[-1] in s for s in (*matrices[:k], *matrices[k + 1 :])):
             return 2 * out * a[-1]
     return 0

@@ -14,15 +14,18 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
+from .._arrays.layouts import is_dense, row_major_strides
 from .._base.grad_mode import grad_mode
 from .._base.modes import begin, ending, together, watching
 from .._base.registry import TENSORS
-from .._base.torch_function import STATE
-from .._tape import engine
+from .._base.torch_function import AROUND, STATE
+from .._tape import delivery, engine
 from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.override_sites import modes_state
-from ._aten import NOTHING, intercepted, overload_of
+from ._aten import NOTHING, aten, intercepted, overload_of
 from ._aten_calls import asked_as
 
 __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
@@ -48,14 +51,16 @@ class _Entered:
 
     def asked(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any = None) -> Any:
         """The mode's answer, which it gives without itself; ``call``: an operator of wengert and its arguments."""
-        stack, before = _stack.get(), intercepted.get()
+        stack, before, around = _stack.get(), intercepted.get(), AROUND.get()
         try:
             _stack.set(stack[:-1])
             intercepted.set((op, *call, (args, kwargs)) if call is not None else NOTHING)
+            AROUND.set(around or partial(_under, stack))
             return self.mode.__torch_dispatch__(op, (), args, kwargs)
         finally:
             _stack.set(stack)
             intercepted.set(before)
+            AROUND.set(around)
 
 
 class OperatorMode:
@@ -77,10 +82,14 @@ class OperatorMode:
     def __enter__(self) -> Any:
         ask = _Entered(self)
         watch, leave = watching(ask)
-        observe = partial(engine.observers.insert, 0, _on_tensors)  # the innermost: it runs the step itself
+        observe = together(
+            partial(engine.observers.insert, 0, _on_tensors),  # the innermost: it runs the step itself
+            partial(delivery.leaf_observers.insert, 0, _on_leaf),
+        )
         before, functions, inside = _stack.get(), STATE.get(), self._function_modes()
         ask.end = together(
-            leave, partial(engine.observers.remove, _on_tensors), partial(STATE.set, functions),
+            leave, partial(engine.observers.remove, _on_tensors),
+            partial(delivery.leaf_observers.remove, _on_leaf), partial(STATE.set, functions),
             partial(_stack.set, before),
         )  # fmt: skip
         begin(together(watch, observe, partial(STATE.set, inside), partial(_stack.set, (*before, ask))), ask.end)
@@ -145,6 +154,58 @@ def _on_tensors(n: Any, g: Any, step: Any) -> Any:
     with grad_mode(False):
         pairs = n.backward(TENSORS, given, now.keep)
     return tuple(_payload(x) for x in pairs)
+
+
+def _under(stack: tuple[Any, ...], function: Any, value: Any) -> Any:
+    """Call a pack hook, which in PyTorch runs outside of the mode that is asked: under all modes of the program."""
+    before, state = _stack.get(), STATE.get()
+    call, around = intercepted.get(), AROUND.get()
+    try:
+        _stack.set(stack)
+        intercepted.set(NOTHING)
+        AROUND.set(None)
+        STATE.set(stack[-1].mode._function_modes())
+        return function(value)
+    finally:
+        _stack.set(before)
+        intercepted.set(call)
+        AROUND.set(around)
+        STATE.set(state)
+        del state  # as in Functions.ask
+
+
+def _on_leaf(m: Any, g: Any, step: Any) -> None:
+    """A leaf that accumulates by operators of which a mode is asked."""
+    a, stack = m.box.a, _stack.get()
+    if (
+        step.func is _on_leaf  # that of an outer mode: the innermost mode is asked
+        or not stack
+        or not isinstance(stack[-1].mode, TorchDispatchMode)
+        or type(g) is not np.ndarray
+        or type(a) is not np.ndarray
+        or g.dtype is not a.dtype
+        or g.shape != a.shape
+    ):
+        step()
+    else:
+        step(add=partial(_accumulated, g.base is None and g.strides == a.strides))
+
+
+def _accumulated(taken: bool, m: Any, g: Any) -> None:
+    """Accumulate into ``.grad``; ``taken``: the array itself may become the gradient, which PyTorch then detaches."""
+    ask = partial(_functions().ask, _stack.get()[-1])
+    given = wrap(g)
+    if m.grad is not None:
+        ask(aten.add_.Tensor, (m.grad, given))
+    elif taken:
+        m.grad = ask(aten.detach.default, (given,))
+    else:
+        a = m.box.a
+        strides = [s // a.itemsize for s in a.strides]
+        if not is_dense(a.shape, a.strides, a.itemsize):
+            strides = list(row_major_strides(a.shape))
+        m.grad = ask(aten.new_empty_strided.default, (given, list(a.shape), strides))
+        ask(aten.copy_.default, (m.grad, given))
 
 
 def _payload(x: Any) -> Any:

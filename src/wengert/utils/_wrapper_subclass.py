@@ -22,7 +22,7 @@ from .._base.modes import unwatch_operators, watch_operators, writes
 from .._base.registry import PUBLIC, TRANSFORMED, XP, Operator
 from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import dense_strides
-from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
+from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed, level_of, plain_dtype
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, new, wrap
 from .._tensor_api.torch_function import _insert
@@ -41,7 +41,8 @@ class _Watch:
         watch_operators(_around)
 
     def __del__(self) -> None:
-        unwatch_operators(_around)
+        if unwatch_operators is not None:  # the interpreter clears modules when it ends
+            unwatch_operators(_around)
 
 
 _watch: Any = lambda: None  # a weak reference to the one there is
@@ -91,6 +92,10 @@ class Wrapped(Transformed):
         name, _, overload = name.partition(".")
         return dispatch(getattr(getattr(aten, name), overload or "default"), (self.tensor(), *args), kwargs)
 
+    def lifted(self, g: Tensor) -> Tensor:
+        """A cotangent of this that is no wrapper, as one."""
+        return g if isinstance(g._payload, Wrapped) else wrap(self.payload_like(np.zeros)) + g
+
     def payload_like(self, make: Any) -> Any:
         return self.asked({"zeros": "zeros_like", "ones": "ones_like"}.get(make.__name__, "empty_like"))._payload
 
@@ -121,8 +126,8 @@ class Wrapped(Transformed):
 
     def numpy(self) -> Any:
         """The elements, each asked for."""
-        flat = self.tensor().detach().reshape(-1) if self.shape else ()
-        numbers = [flat[i].item() for i in range(self.size)] if self.shape else self.item()
+        flat = self.tensor().detach().reshape(-1).unbind() if self.shape else ()
+        numbers = [t.item() for t in flat] if self.shape else self.item()
         return np.array(numbers, self._dtype.base_dtype).reshape(self.shape)
 
     def all(self) -> bool:
@@ -136,7 +141,11 @@ class Wrapped(Transformed):
         if called is not info:
             given = [shown(a) for a in operands]
             args = (*given, *p) if info.arity >= 0 else (given, *p)
-        out = dispatch(*asked_as(info, args), (info, args))
+        if any(isinstance(a, Wrapped) for a in operands):
+            out = dispatch(*asked_as(info, args), (info, args))
+        else:  # a cotangent and a saved value that were both beside wrappers
+            with grad_mode(False):
+                out = info.op(*args)
         return out._payload if isinstance(out, Tensor) else tuple(t._payload for t in out)
 
     @staticmethod
@@ -218,8 +227,8 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
 def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
     """The hook on operators: a call with wrappers results in the tensors that their class made."""
     tensors = [t for a in args for t in (a if type(a) in (list, tuple) else (a,)) if isinstance(t, Tensor)]
-    if not any(isinstance(t._payload, Wrapped) for t in tensors):
-        return proceed()
+    if not any(isinstance(t._payload, Wrapped) for t in tensors) or any(map(level_of, tensors)):
+        return proceed()  # under a transform the classes are asked inside of it, about what is left of the arguments
     given = shown(args)
     writing = getattr(getattr(writes, "op", None), "__name__", None)
     if writing is not None and not any(t._node is not None for t in tensors):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from wengert._base.errors import noted, warn, warn_once
 from wengert._compat import open_rows
+from wengert.nn.modules.module import Module
 
 from ..futures import Future
 
@@ -26,7 +27,10 @@ def _notice() -> None:
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """The function, class or module itself; of a ``GraphModule``, a copy with TorchScript's ``code``.
+    """The function or class itself; of a module, one that computes the same with the same parameters and buffers.
+
+    An ``assert`` that fails in a scripted module raises ``torch.jit.Error``. A ``GraphModule`` becomes one that has
+    TorchScript's ``code``.
 
     >>> import warnings, wengert as torch
     >>> def double(x: torch.Tensor) -> torch.Tensor:
@@ -36,11 +40,18 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     True
     """
     _notice()
-    if "GraphModule" in [kind.__name__ for kind in type(obj).__mro__]:
+    return _script_module(obj) if _isinstance(obj, Module) else obj
+
+
+def _script_module(module: Any) -> Any:
+    """What ``script`` gives for a module."""
+    if "GraphModule" in [kind.__name__ for kind in type(module).__mro__]:
         from ._traced import scripted
 
-        return scripted(obj)
-    return obj
+        return scripted(module)
+    from ._scripted import scripted_module
+
+    return scripted_module(module)
 
 
 def trace(

@@ -202,7 +202,9 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 @public("torch._weight_norm")
 def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
     """``v`` scaled to norm ``g`` over all dims but ``dim``."""
-    return v * (g / norm_except_dim(v, 2, dim))
+    weight = v * (g / norm_except_dim(v, 2, dim))
+    fused = dim in (0, v._payload.ndim - 1)  # PyTorch has one kernel for these
+    return with_node_name(weight, "WeightNormInterfaceBackward0") if fused else weight
 
 
 # ---- layers

@@ -65,3 +65,30 @@ def _convert_indices_from_csr_to_coo(
     rows = intp.repeat(np.arange(len(starts) - 1), np.diff(starts))
     both = (columns, rows) if transpose else (rows, columns)
     return wrap(np.stack(both).astype(_index_type(out_int32)))
+
+
+@public("torch._test_autograd_multiple_dispatch")
+def _test_autograd_multiple_dispatch(input: Tensor, b: bool | None = None) -> Tensor:
+    """A copy, for tests of autograd: its gradient is one more than the cotangent, unless ``b`` is given.
+
+    >>> x = torch.zeros(2, requires_grad=True)
+    >>> torch._test_autograd_multiple_dispatch(x).sum().backward()
+    >>> x.grad
+    tensor([2., 2.])
+    """
+    copied = input.clone()
+    if b is None and copied.requires_grad:
+        copied.register_hook(lambda g: g + 1)
+    return copied
+
+
+@public("torch._test_autograd_multiple_dispatch_view")
+def _test_autograd_multiple_dispatch_view(input: Tensor) -> Tensor:
+    """``input.view(-1)``, for tests of autograd."""
+    return input.view(-1)
+
+
+@public("torch._test_autograd_multiple_dispatch_view_copy")
+def _test_autograd_multiple_dispatch_view_copy(input: Tensor) -> Tensor:
+    """A copy of ``input.view(-1)``, for tests of autograd."""
+    return input.view(-1).clone()

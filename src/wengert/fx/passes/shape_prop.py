@@ -9,6 +9,7 @@ import wengert as torch
 from ..._base.constants import Size, memory_format
 from ..._base.dtypes import dtype
 from ..._tape.tensor import Tensor
+from .._compatibility import compatibility
 from ..interpreter import Interpreter
 from ..node import Node, map_aggregate
 
@@ -17,6 +18,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 _FORMATS = (torch.contiguous_format, torch.channels_last, torch.channels_last_3d)
 
 
+@compatibility(is_backward_compatible=True)
 class TensorMetadata(NamedTuple):
     """What a node's ``meta["tensor_meta"]`` says of its value."""
 
@@ -44,6 +46,7 @@ def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) ->
     return TensorMetadata(result.shape, result.dtype, result.requires_grad, stride, form, False, {})
 
 
+@compatibility(is_backward_compatible=True)
 class ShapeProp(Interpreter):
     """Runs a graph and notes what its values are like: ``meta["tensor_meta"]`` and ``meta["type"]`` of the nodes.
 

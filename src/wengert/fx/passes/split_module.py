@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...nn.modules.module import Module
+from .._compatibility import compatibility
 from .._lazy_graph_module import _make_graph_module
 from ..graph import Graph
 from ..graph_module import GraphModule, _get_attr
@@ -16,6 +17,7 @@ from ..proxy import Proxy
 __all__ = ["Partition", "split_module"]
 
 
+@compatibility(is_backward_compatible=True)
 class Partition:
     """One part: its nodes, the values that it takes and gives, and the parts that come before and after it."""
 

@@ -39,11 +39,6 @@ def norm_except_dim(v: Tensor, pow: float = 2, dim: int = 0) -> Tensor:
     return torch.norm(rows, pow, 1 if dim == 0 else 0).view(shape)
 
 
-def weight_from_direction(v: Tensor, g: Tensor, dim: int) -> Tensor:
-    """``g * v / |v|``."""
-    return v * (g / norm_except_dim(v, 2, dim))
-
-
 class _WeightNorm(Module):
     def __init__(self, dim: int | None = 0) -> None:
         super().__init__()
@@ -51,7 +46,7 @@ class _WeightNorm(Module):
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         """The weight with this length and direction."""
-        return weight_from_direction(weight_v, weight_g, self.dim)
+        return torch._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """The length and direction of a weight."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import wengert as torch
+
 from ..._base.errors import warn
 from ..._tape.tensor import Tensor
 from ..modules.module import Module
 from ..parameter import Parameter
 from ._normalized import check_weight, take_away
-from .parametrizations import norm_except_dim, weight_from_direction
+from .parametrizations import norm_except_dim
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -23,7 +25,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Module) -> Tensor:
         """``g * v / |v|``."""
-        return weight_from_direction(getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim)
+        return torch._weight_norm(getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim)
 
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:

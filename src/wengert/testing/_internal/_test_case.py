@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import random
 import re
+import sys
 import textwrap
 import unittest
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -183,6 +185,17 @@ class TestCase(unittest.TestCase):
         """Fail unless the block raises the exception."""
         with self.assertRaisesRegex(exception, regex):
             yield
+
+    def assertExpected(self, s: str, subname: str | None = None) -> None:
+        """Fail unless the text is that of the test's file in ``expect/``, beside the module of the test."""
+        module = type(self).__module__
+        test = self.id().removeprefix(f"{module}.")
+        folder = Path(str(sys.modules[module].__file__)).resolve().parent / "expect"
+        file = folder / f"{test}{f'-{subname}' if subname else ''}.expect"
+        if not file.exists():
+            shown = f"{test} ({subname})" if subname else test
+            raise RuntimeError(f"I got this output for {shown}:\n\n{s}\n\nNo expect file exists: {file}")
+        self.assertMultiLineEqual(file.read_text(), s)
 
     def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
         """Fail unless the text equals the one in the program."""

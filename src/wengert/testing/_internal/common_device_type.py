@@ -7,6 +7,7 @@ A generic test takes ``self, device`` and, by its decorators, ``dtype``; ``insta
 from __future__ import annotations
 
 import functools
+import inspect
 import unittest
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
@@ -124,18 +125,18 @@ def _dtype_suffix(dtype: Any, kwargs: dict[str, Any]) -> str:
 
 
 def _with_device(test: Any, function: Any, name: str, made: Any, given: dict[str, Any]) -> Any:
+    asked = {"device", "devices"} & set(inspect.signature(function).parameters)
+    wanted = getattr(function, "num_required_devices", None)
+
     @functools.wraps(test)
     def instantiated(self: Any) -> Any:
         before = self.precision, self.rel_tol
         self.precision, self.rel_tol = _tolerances(function, given.get("dtype"), before)
-        wanted = getattr(function, "num_required_devices", None)
-        device: Any = self.get_primary_device()
-        if wanted is not None:
-            device = self.get_all_devices()
-            if len(device) < wanted:
-                raise unittest.SkipTest(f"fewer than {wanted} devices detected")
+        if wanted is not None and len(self.get_all_devices()) < wanted:
+            raise unittest.SkipTest(f"fewer than {wanted} devices detected")
+        device = self.get_primary_device() if wanted is None else self.get_all_devices()
         try:
-            return test(self, device)
+            return test(self, **dict.fromkeys(asked, device))
         finally:
             self.precision, self.rel_tol = before
 

@@ -4,7 +4,7 @@ The other elements are replaced by the neutral value of the operation (``_NEUTRA
 infinity in a maximum, so their gradient is zero. If no element is left, the result is that value, or NaN (``mean``,
 ``var``, ``median``). The mask is a bool tensor that broadcasts to the input; without a mask all elements count.
 
-``MaskedTensor``, PyTorch's prototype of a tensor with a mask, is not implemented.
+``MaskedTensor`` keeps its mask with it (``maskedtensor.core``).
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from . import linalg
-from ._base.dtypes import bool_, float32, int64, type_name
-from ._base.dtypes import dtype as Dtype
-from ._base.errors import noted
-from ._base.limits import iinfo
-from ._base.registry import PUBLIC
-from ._kinds.dims import normal_dim
-from ._tape.tensor import Tensor
+from .. import linalg
+from .._base.dtypes import bool_, float32, int64, type_name
+from .._base.dtypes import dtype as Dtype
+from .._base.limits import iinfo
+from .._base.registry import PUBLIC
+from .._kinds.dims import normal_dim
+from .._tape.tensor import Tensor
 
 _torch: Any = SimpleNamespace(**PUBLIC["torch"])  # the functions without masks, some of which are called as those here
 
@@ -363,7 +362,8 @@ def logaddexp(
 
 
 def __getattr__(name: str) -> Any:
-    error = AttributeError(f"module '{__name__}' has no attribute '{name}'")
     if name in ("MaskedTensor", "masked_tensor", "as_masked_tensor", "is_masked_tensor"):
-        raise noted(error, "Why: PyTorch's MaskedTensor is a prototype; wengert has the functions that take mask=.")
-    raise error
+        from . import maskedtensor  # a subclass of Tensor, which makes operators ask for more: only where it is used
+
+        return getattr(maskedtensor, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
