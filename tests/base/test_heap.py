@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import sys
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
 import wengert as torch
-from wengert._base.heap import is_frozen, living_of
+from wengert._base.heap import is_frozen, lists, living_of
 
 
 class Thing:
@@ -57,3 +60,48 @@ def test_what_is_frozen_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert counted == []
     gc.unfreeze()
     assert not is_frozen()
+
+
+def test_a_tuple_that_another_thread_is_building_is_not_held() -> None:
+    """Who holds it makes that thread fail: a program that compiles functions beside a thread of its own met that."""
+    failed: list[str] = []
+    done = threading.Event()
+
+    def slowly() -> Iterator[list[int]]:
+        for i in range(3):
+            time.sleep(0)
+            yield [i]
+
+    def build() -> None:
+        while not done.is_set():
+            try:
+                tuple(slowly())
+            except SystemError as error:
+                failed.append(str(error))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    thread = threading.Thread(target=build)
+    thread.start()
+    try:
+        for n in range(10):
+            assert torch.compile(lambda x, n=n: x + n, backend="numpy")(torch.ones(1)) == n + 1
+            living_of(Thing)
+    finally:
+        done.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert failed == []
+
+
+def test_looking_for_an_object_leaves_no_list_of_all_objects() -> None:
+    thing = Thing()
+    gc.collect()
+    gc.disable()
+    try:
+        for value in (thing, 1):
+            assert lists(value) is (value is thing)
+        found = [o for o in gc.get_objects() if type(o) is list and len(o) > 10_000]
+        assert [len(o) for o in found] == []  # its own iterator would keep it
+    finally:
+        gc.enable()

@@ -113,6 +113,20 @@ def test_lines_of_the_program_stay_in_comments(monkeypatch: pytest.MonkeyPatch, 
     assert not capsys.readouterr().out
 
 
+def test_one_long_text_is_not_written_at_each_place() -> None:
+    """The file has it once: what is made of the file would have it for each node."""
+    said = "x\n" * 10_000
+    data = written(small())
+    for node in data["nodes"]:
+        node["stack_trace"] = said
+    program = _files._Reader(data).program()
+    assert sum(len(n.stack_trace or "") for n in program.graph.nodes) < 5001 * len(data["nodes"])
+    call = next(n for n in data["nodes"] if n["op"] == "call_function")
+    call["args"] = {"tuple": [said, said]}
+    with pytest.raises(RuntimeError, match="a container is there twice"):
+        _files._Reader(data).program()
+
+
 def test_other_texts_that_code_is_written_from() -> None:
     def changed(change: Any) -> None:
         data = written(small())

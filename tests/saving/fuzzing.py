@@ -155,7 +155,7 @@ class Grammar:
             return self.plain()
         makers: list[Callable[[], bytes]] = [
             self.plain, self.tensor, self.tensor, self.call, self.call, self.storage, self.list, self.table, self.tuple,
-            self.get, self.name, self.built, self.set,
+            self.get, self.name, self.built, self.set, self.twice, self.again, self.long,
         ]  # fmt: skip
         made = self.rng.choice(makers)()
         if self.rng.random() < 0.2:
@@ -193,6 +193,36 @@ class Grammar:
         )  # fmt: skip
         data = self.rng.choice(pool).encode()
         return b"X" + struct.pack("<I", len(data)) + data
+
+    def kept(self, made: bytes) -> tuple[bytes, bytes]:
+        """A value that is put into the memo, and the opcodes that get it."""
+        number = b"%c" % (self.known % 256)
+        self.known += 1
+        return made + b"q" + number, b"h" + number
+
+    def long(self) -> bytes:
+        """A text or bytes so long that a look at it takes time."""
+        made = b"X" + struct.pack("<I", 20_000) + b"a" * 20_000
+        return self.rng.choice((made, b"c_codecs\nencode\n" + made + self.text("latin1") + b"\x86R"))
+
+    def twice(self) -> bytes:
+        """A tensor of the first formats, to which the file refers before and after its state."""
+        made, again = self.kept(self.name("torch.FloatTensor", "torch.LongTensor", "torch.Tensor") + b")R")
+        state = b"(" + self.storage() + self.small() + self.sizes() + self.sizes() + b"t"
+        return b"(" + made + state + b"b" + again + b"t"
+
+    def again(self) -> bytes:
+        """One call, name of an attribute, key or id, with or without something long in it, many times."""
+        function, call = self.kept(self.name(*self.names[:5], "torch._utils._rebuild_parameter", "builtins.set"))
+        value, get = self.kept(self.rng.choice((self.tensor, self.long, self.tuple, self.list, self.storage))())
+        args, given = self.kept(self.rng.choice((get + b"\x85", get + b"\x88N\x87")))
+        ident = b"(" + self.text("storage") + b"ctorch\nFloatStorage\n" + self.text("0") + get + b"K\1NtQ"
+        state, named = self.kept(b"}" + get + b"K\1s")
+        item = self.rng.choice(
+            (call + given + b"R", ident, b"}" + get + b"Ns", b"ccollections\nOrderedDict\n)R" + named + b"b",
+             b"ccollections\nCounter\n" + named + b"\x85R", b"\x8f(" + get + b"\x90")
+        )  # fmt: skip
+        return b"(" + function + value + args + state + b"](" + item * self.rng.choice((2, 50, 3000)) + b"et"
 
     def get(self) -> bytes:
         return b"h%c" % self.rng.randrange(min(self.known, 256)) if self.known else self.plain()
@@ -239,11 +269,14 @@ class Grammar:
         view = b"N" if self.rng.random() < 0.9 else b"(" + self.text("v", "w") + self.small() + self.small() + b"t"
         return b"(" + self.text("storage") + name + self.text(key) + self.text("cpu", "meta") + count + view + b"tQ"
 
+    def flag(self) -> bytes:
+        return self.value() if self.rng.random() < 0.03 else self.rng.choice((b"\x88", b"\x89"))
+
     def tensor(self) -> bytes:
         rank = self.rng.choice((0, 1, 1, 2, 3))
         size = b"(" + b"".join(self.small() for _ in range(rank)) + b"t"
         stride = b"(" + b"".join(self.small() for _ in range(rank)) + b"t"
-        parts = [self.storage(), self.small(), size, stride, self.rng.choice((b"\x88", b"\x89")), b"N"]
+        parts = [self.storage(), self.small(), size, stride, self.flag(), b"N"]
         function = self.rng.choice(
             ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v2", "_rebuild_tensor_v3")
         )
@@ -343,12 +376,19 @@ def composed(rng: random.Random, names: list[str], writer: Any) -> tuple[str, by
         archive.add("data.pkl", data)
         for key in "012":
             archive.add(f"data/{key}", elements)
+        if rng.random() < 0.2:
+            archive.add("byteorder", rng.choice((b"big", b"little", b"\x1b[2J")))
         archive.close()
         return "zip", file.getvalue()
     head = [pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": rng.random() < 0.9})]
     keys = [*grammar.used] if rng.random() < 0.95 else rng.sample("012", rng.randrange(4))
     tail = b"".join(struct.pack("<q", grammar.used.get(key, 8)) + elements for key in keys)
-    return "stream", b"".join((*head, data, pickle.dumps(keys, 2), tail))
+    listed = pickle.dumps(keys, 2)
+    if rng.random() < 0.05:  # one long text instead
+        listed = (
+            b"\x80\x02" + grammar.kept(grammar.long())[0] + b"](" + b"h%c" % ((grammar.known - 1) % 256) * 500 + b"e."
+        )
+    return "stream", b"".join((*head, data, listed, tail))
 
 
 # ---------------------------------------------------------------------------------------------- one file after another

@@ -1,4 +1,11 @@
-"""The objects that live in the process, as Python's collector knows them."""
+"""The objects that live in the process, as Python's collector knows them.
+
+NOTE [ Tuples of other threads ]
+The collector lists also a tuple that another thread is building from a generator (``tuple(f(x) for x in y)``). Whoever
+holds it then makes that thread fail: "SystemError: Objects/tupleobject.c: bad argument to internal function". So no
+list of all objects is held while Python runs: ``lists`` makes it, looks through it and drops it in one call of C, and
+``living_of`` asks for what refers to a class.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +25,11 @@ _old = _Mark()
 _is_hidden = False
 
 
-def lists(listed: list[Any], value: Any) -> bool:
-    """Whether a list of the collector's has an object."""
-    return any(map(operator.is_, listed, itertools.repeat(value)))
+def lists(value: Any, generation: int | None = None) -> bool:
+    """Whether the collector lists an object, in a generation or at all: NOTE [ Tuples of other threads ]."""
+    made = map(gc.get_objects, (generation,))  # called when ``set`` asks for it
+    # to the end, not ``any``: the list has its own iterator, and would stay with it as a cycle
+    return True in set(map(operator.is_, itertools.chain.from_iterable(made), itertools.repeat(value)))
 
 
 def is_frozen() -> bool:
@@ -29,21 +38,30 @@ def is_frozen() -> bool:
     The collector counts what is frozen one by one, so it is asked only until an object of ours is frozen too.
     """
     global _is_hidden
-    if _is_hidden and not lists(gc.get_objects(), _old):
+    if _is_hidden and not lists(_old):
         return True
     frozen = gc.get_freeze_count() > 1000
-    _is_hidden = frozen and not lists(gc.get_objects(), _old)
+    _is_hidden = frozen and not lists(_old)
     return frozen
 
 
-def living() -> list[Any]:
-    """Every object that the collector tracks; those that the program has frozen are listed too, and stay frozen."""
+def _listed(kind: type) -> list[Any]:
+    """Every object of a class that the collector lists: each refers to its class."""
+    classes = [kind]
+    for cls in classes:
+        classes += [c for c in type.__subclasses__(cls) if c not in classes]
+    # not isinstance, which asks an object for its __class__
+    return [o for o in gc.get_referrers(*classes) if issubclass(type(o), kind)]
+
+
+def _living(kind: type) -> list[Any]:
+    """The same; those that the program has frozen are listed too, and stay frozen."""
     if not is_frozen():
-        return gc.get_objects()
+        return _listed(kind)
     gc.unfreeze()
     try:
         gc.collect()  # what is garbage now would be frozen, and never be freed
-        return gc.get_objects()
+        return _listed(kind)
     finally:
         gc.freeze()
 
@@ -57,12 +75,11 @@ def living_of(kind: type) -> list[Any]:
     Those that the program has frozen are found once for each freeze, by a second one, since the collector does not tell
     of them otherwise.
     """
-    listed = gc.get_objects()
+    listed = _listed(kind)
     mark, frozen = _frozen.get(kind, (None, ()))
-    if mark is None or not lists(listed, mark):
-        # not isinstance, which asks an object for its __class__
-        frozen = weakref.WeakSet(o for o in living() if issubclass(type(o), kind)) if is_frozen() else ()
+    if mark is None or not lists(mark):
+        frozen = weakref.WeakSet(_living(kind)) if is_frozen() else ()
         _frozen[kind] = _Mark(), frozen
     found = {id(o): o for o in frozen}
-    found.update((id(o), o) for o in listed if issubclass(type(o), kind))
+    found.update((id(o), o) for o in listed)
     return list(found.values())

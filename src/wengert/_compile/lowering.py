@@ -17,7 +17,7 @@ def run_core(info: Operator, arrays: list[Any], p: tuple[Any, ...]) -> Any:
     """An operator's result on arrays: with its own promotion, treatment of integers and errors, unrecorded."""
     lifted = [wrap(a) if isinstance(a, PLAIN) else a for a in arrays]
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
-    return out._payload if info.outputs == 1 else tuple(o._payload for o in out)
+    return out._payload if info.outputs == 1 else tuple([o._payload for o in out])
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -51,12 +51,11 @@ class Finder(Values):
 
     def __init__(self, tracer: Tracer) -> None:
         super().__init__(tracer)
-        self.young = gc.get_objects(generation=0)  # the collector is off, so what the call makes comes here
-        self.young_ids = set(map(id, self.young))
+        gc.collect(0)  # from now on the youngest are what the call makes: the collector is off
 
     def was_there(self, value: Any) -> bool:
         """Whether an object is older than the call; the collector knows it, or has it hidden (``gc.freeze``)."""
-        return id(value) in self.young_ids or not lists(gc.get_objects(generation=0), value)
+        return not lists(value, 0)
 
     # ---- functions
     def function(self, frame: Any, top: bool) -> None:
@@ -237,7 +236,7 @@ class Finder(Values):
     def release(self) -> None:
         """Drop what only the trace needed."""
         own = self.again, self.inputs, self.held, self.seen, self.codes, self.absent, self.groups
-        for kept in (*own, self.young, self.young_ids):
+        for kept in own:
             kept.clear()
 
     def changed(self) -> str | None:

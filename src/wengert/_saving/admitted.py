@@ -17,6 +17,7 @@ from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
 from .._tensor_api.copying import MAX_DIMS, whole_numbers
+from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
 from . import rebuilding
@@ -77,7 +78,10 @@ def _counter(budget: Budget, items: Any = None) -> Counter[Any]:
     if items is not None and type(items) is not dict:
         raise UnpicklingError(f"Counter: only of a dict, but got {type(items)}")
     budget.charge(DICT + FIRST_ITEM + ITEM * len(items or ()))
-    return Counter(items or {})
+    made: Counter[Any] = Counter()
+    budget.keys(made, items or ())  # those of one hash are compared again
+    made.update(items or {})
+    return made
 
 
 def _ordered_dict(budget: Budget, items: Any = ()) -> OrderedDict[Any, Any]:
@@ -86,7 +90,7 @@ def _ordered_dict(budget: Budget, items: Any = ()) -> OrderedDict[Any, Any]:
     budget.charge(2 * DICT + 4 * ITEM * len(items))
     if not all(type(p) in (list, tuple) and len(p) == 2 for p in items):
         raise UnpicklingError("OrderedDict: only of a list of pairs")
-    budget.keys(items, (key for key, _ in items))
+    budget.keys(items, [key for key, _ in items])
     return OrderedDict(items)
 
 
@@ -104,11 +108,15 @@ def _device(budget: Budget, *args: Any) -> device:
     return device(*args)
 
 
-def _empty_tensor(budget: Budget, *args: Any) -> Tensor:
-    if args:
-        raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
-    budget.charge(TENSOR)
-    return Tensor()
+def _empty_tensor(kind: Any) -> Callable[..., Tensor]:
+    def call(budget: Budget, *args: Any) -> Tensor:
+        if args:
+            raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
+        budget.charge(TENSOR)
+        made: Tensor = kind()
+        return made
+
+    return call
 
 
 def _parameter(budget: Budget, data: Any = None, requires_grad: Any = True) -> Any:
@@ -148,8 +156,8 @@ def _check_state(function: Any, args: tuple[Any, ...]) -> None:
 def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
     """Charge a call of ``rebuilding``: the tensor, the arguments' length, attributes, and the elements it copies."""
     budget.charge(TENSOR + sum(8 * len(a) for a in args if isinstance(a, (list, tuple))))
-    states = [s for a in args[2:] for s in (a if type(a) is tuple and len(a) == 2 else (a,))]
-    budget.charge(sum(2 * ITEM * len(s) for s in states if isinstance(s, dict)))
+    for state in args[2:]:
+        charge_state(budget, state)
     if function is rebuilding._rebuild_tensor_v2 and args[6:] and isinstance(args[0], _Storage):
         memory = args[0]._array
         budget.copy(min(memory.nbytes, memory.itemsize * _elements(args[2])))
@@ -158,6 +166,14 @@ def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
             budget.copy(args[0]._payload.size * args[1].itemsize)
     elif function is rebuilding._rebuild_sparse_tensor and len(args) == 2 and type(args[1]) is tuple:
         budget.copy(sum(3 * a._payload.nbytes for a in args[1][:3] if isinstance(a, Tensor)))
+
+
+def charge_state(budget: Budget, state: Any) -> None:
+    """Charge the attributes in a state, and their names, each letter of which is looked at."""
+    for attributes in rebuilding.parts_of(state):
+        if isinstance(attributes, dict):
+            budget.charge(2 * ITEM * len(attributes))
+            budget.charge(sum(len(name) for name in attributes if type(name) is str))
 
 
 def _elements(size: Any) -> int:
@@ -170,7 +186,7 @@ CALLS: dict[Any, Callable[..., Any]] = {
     Counter: _counter,
     Parameter: _parameter,
     Size: _size,
-    Tensor: _empty_tensor,
+    **{kind: _empty_tensor(kind) for kind in (Tensor, *TYPES.values())},
     device: _device,
     _encode: _encode,
     bytearray: _bytearray,
@@ -207,8 +223,8 @@ def _known_names() -> dict[str, Any]:
         "builtins.complex": complex,
     }
     names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
-    names |= {f"torch.{name}": kind for name, kind in dtypes.DTYPES.items()}
-    names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
+    names |= {str(kind): kind for kind in dtypes.DTYPES.values()}
+    names |= {f"torch.{name}": kind for name, kind in TYPES.items()}
     names |= {f"torch._utils.{f.__name__}": f for f in rebuilding.REBUILDERS}
     names |= dict.fromkeys(_REFUSED, rebuilding._refuse_kind)
     return names

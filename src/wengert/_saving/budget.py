@@ -12,20 +12,23 @@ A key of a dict is hashed, and CPython hashes tuples by recursion: a tuple neste
 process, and one with 60 levels that each hold the level below twice takes years; so does comparing two frozensets of
 that kind. Hashing a long integer takes time in proportion to its length, each time. Keys of one hash are compared one
 by one: the n-th costs n comparisons, and 20,000 integers of one hash are soon written. So a key is measured before it
-is hashed (``key_work``), and charged for the keys of its hash that are there. Nothing else of a file is hashed.
+is hashed (``key_work``), and in a container of more than ``FEW`` keys charged for the keys of its hash that are there.
+They are counted in a table of about as many places as there are keys (``_Counts``), which takes a few bytes for each.
+Nothing else of a file is hashed.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections import Counter
-from collections.abc import Iterable
+from array import array
+from collections.abc import Collection
 from typing import Any
 
 FACTOR = 32
 COPIES = 4
 FREE = 1 << 21  # bytes that any file may take
 MAX_KEY = 500  # items of a nested key
+FEW = 32  # keys of a container that are not compared often, whatever their hashes are
 _OWN_HASH = (1 << 61) - 1  # integers below it have hashes of their own
 
 LIST, DICT, SET, MARK, MEMO, ITEM, ORDERED_ITEM = 72, 80, 232, 72, 56, 64, 100
@@ -46,7 +49,7 @@ class Budget:
         self._file = file
         self._spent = -FREE
         self._copies = COPIES * size + FREE
-        self._hashes: dict[int, tuple[Any, Counter[int]]] = {}
+        self._hashes: dict[int, tuple[Any, _Counts]] = {}
 
     def charge(self, size: int) -> None:
         """Take ``size`` bytes.
@@ -64,8 +67,9 @@ class Budget:
         if self._copies < 0:
             raise _too_much()
 
-    def keys(self, target: Any, keys: Iterable[Any]) -> None:
+    def keys(self, target: Any, keys: Collection[Any]) -> None:
         """Charge keys before they are entered into ``target``: see NOTE [ Keys ]."""
+        few = len(target) + len(keys) <= FEW
         for key in keys:
             kind = type(key)
             if kind is str or kind is bytes:
@@ -73,10 +77,29 @@ class Budget:
             elif key is not None and kind is not bool and not (kind is int and -_OWN_HASH < key < _OWN_HASH):
                 work = key_work(key)
                 self.charge(work)
-                _, counts = self._hashes.setdefault(id(target), (target, Counter()))
-                counts[hash(key)] += 1
+                if few:
+                    continue
+                if id(target) not in self._hashes:
+                    self._hashes[id(target)] = target, _Counts()
                 comparing = 16 + work if kind.__module__ == "builtins" else OBJECT
-                self.charge(100 + comparing * (counts[hash(key)] - 1))
+                self.charge(comparing * self._hashes[id(target)][1].before(hash(key)))
+
+
+class _Counts:
+    """How many keys of one hash there were, or of some more hashes that share a place in the table."""
+
+    def __init__(self) -> None:
+        self._table = array("I", [0]) * 255
+        self._known = 0
+
+    def before(self, key: int) -> int:
+        """Count a hash; return how many there were before it."""
+        self._known += 1
+        if self._known > len(self._table):  # the count begins anew
+            self._table = array("I", [0]) * (4 * self._known + 1)
+        place = key % len(self._table)
+        self._table[place] += 1
+        return self._table[place] - 1
 
 
 def _too_much() -> pickle.UnpicklingError:

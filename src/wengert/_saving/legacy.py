@@ -65,10 +65,11 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
                 "weights_only=False, which runs what the file says, if you trust its source."
             )
         return _load_tar(file, restore, unpickle)
-    if _first(file, unpickle) != MAGIC:
+    first = _first(file, unpickle)
+    if type(first) is not int or first != MAGIC:
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = unpickle(file, bytes_left(file), _no_storages)
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         shown = version if type(version) is int and version.bit_length() < 64 else type(version)
         raise RuntimeError(f"Invalid protocol version: {shown}")
     facts = unpickle(file, bytes_left(file), _no_storages)
@@ -147,8 +148,10 @@ class _StreamStorages:
         """Read the memory of all storages, in the file's order."""
         if type(keys) is not list or not all(type(key) in (str, bytes) for key in keys):
             raise damaged("the file's list of storages is no list of texts")
-        keys = [key.decode("ascii", "replace") if type(key) is bytes else key for key in keys]
-        if sorted(keys) != sorted(self._known):
+        lengths = len(self._known), sum(map(len, self._known))  # one long text may be there at many places
+        if (len(keys), sum(map(len, keys))) == lengths:
+            keys = [key.decode("ascii", "replace") if type(key) is bytes else key for key in keys]
+        if (len(keys), sum(map(len, keys))) != lengths or set(keys) != set(self._known):
             raise damaged("the file's list of storages is not that of its objects")
         for key in keys:
             storage, raw = self._known[key]

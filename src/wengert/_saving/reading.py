@@ -93,7 +93,7 @@ def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
     if ident[0] not in ("storage", b"storage"):
         raise UnpicklingError("the id of a storage is wrong: it is of another kind of object")
     kind, key, location, count = ident[1:5]
-    key, location = (v.decode("ascii", "replace") if isinstance(v, bytes) else v for v in (key, location))
+    key, location = (v.decode("ascii") if isinstance(v, bytes) else v for v in (key, location))
     if isinstance(kind, StorageType):
         dtype, typed = kind.dtype, True
     elif kind is UntypedStorage:

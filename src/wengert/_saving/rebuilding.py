@@ -25,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import address_of
 from .._base import dtypes
+from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import MAX_DIMS, OWN, _rebuild_meta_tensor_no_storage, whole_numbers
 from .._tensor_api.protocol import array_of
@@ -59,8 +61,10 @@ def when_filled(step: Callable[[], object]) -> None:
 def _computed(source: Tensor, dtype: Any, compute: Callable[[Tensor], Tensor]) -> Tensor:
     """``compute(source)``, which has the size of the source; its elements may come later."""
     a = source._payload
-    if _waiting.get() is None or not isinstance(a, np.ndarray):
+    if _waiting.get() is None or type(a) is Meta:
         return compute(source)
+    if not isinstance(a, np.ndarray):  # sparse: which elements there are is not known yet
+        raise pickle.UnpicklingError("only a tensor with strides can be converted before its elements are read")
     result = wrap(np.empty_like(a, dtype.np))
     when_filled(lambda: result.detach().copy_(compute(source)))
     return result
@@ -116,12 +120,14 @@ def _rebuild_tensor_v3(
 def _memory_as(storage: Any, dtype: Any) -> Any:
     """The memory of bytes in a dtype; in this machine's order, of which a storage has one copy for each width."""
     raw = storage._array.view(np.uint8)
+    if type(raw) is not Meta and address_of(raw) % dtype.np.alignment:  # a part of bytes in an old file
+        raise pickle.UnpicklingError(f"a storage of {dtype!r} begins in the middle of an element")
     memory = raw[: raw.size // dtype.itemsize * dtype.itemsize]
     if getattr(storage, "_swapped", False):
-        turned = storage.__dict__.setdefault("_turned", {})
-        if dtype.itemsize not in turned:
-            turned[dtype.itemsize] = memory.view(f"u{dtype.itemsize}").byteswap().view(np.uint8)
-        memory = turned[dtype.itemsize]
+        turned, width = storage.__dict__.setdefault("_turned", {}), dtype.itemsize >> dtype.is_complex
+        if width not in turned:
+            turned[width] = raw[: raw.size // width * width].view(f"u{width}").byteswap().view(np.uint8)
+        memory = turned[width][: memory.size]
     return memory.view(dtype.np)
 
 
@@ -132,14 +138,20 @@ def _refuse_large(tensor: Tensor, storage: Any) -> None:
 
 
 def _with_grad(tensor: Tensor, requires_grad: Any) -> Tensor:
-    return tensor.requires_grad_() if requires_grad is True else tensor
+    return tensor.requires_grad_() if _flag(requires_grad) else tensor
+
+
+def _flag(value: Any) -> bool:
+    if value is not None and type(value) is not bool:
+        raise RuntimeError("requires_grad must be a bool")
+    return value is True
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Any:
     """A parameter."""
     if not isinstance(data, Tensor):
         raise pickle.UnpicklingError(f"a parameter needs a tensor, but got {type(data)}")
-    return Parameter(data, requires_grad is True)
+    return Parameter(data, _flag(requires_grad))
 
 
 def _rebuild_parameter_with_state(data: Any, requires_grad: Any, backward_hooks: Any, state: Any) -> Any:
@@ -291,6 +303,8 @@ def _compressed(layout: Any, data: Any) -> Tensor:
 
 def _is_sorted(places: np.ndarray) -> bool:
     """Whether the columns are in ascending order, which is checked because a file may claim it wrongly."""
+    if not len(places):  # no dimension is sparse: all elements have one place
+        return places.shape[1] < 2
     order = np.lexsort(places[::-1])
     same = (places[:, 1:] == places[:, :-1]).all(0)
     return bool((order == np.arange(places.shape[1])).all() and not same.any())

@@ -20,7 +20,7 @@ from .._base.errors import printable
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
-from .admitted import CALLS, KNOWN, allowed_by_user
+from .admitted import CALLS, KNOWN, allowed_by_user, charge_state
 from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
 
@@ -112,14 +112,14 @@ class WeightsUnpickler(pickle._Unpickler):
     def _push_global(self, module: str, name: str) -> None:
         full = f"{module}.{name}"
         if module in BLOCKED:
-            shown = printable(full, 1000)
+            shown = printable(full, 1000)[:1000]  # what is not printable becomes longer
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {shown} whose module {module} is blocked.")
         if full in KNOWN:
             self.stack.append(KNOWN[full])
         elif full in self._user:
             self.stack.append(self._user[full])
         else:
-            shown = printable(full.removeprefix("builtins."), 1000)
+            shown = printable(full.removeprefix("builtins."), 1000)[:1000]
             raise UnpicklingError(
                 f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
                 f"`torch.serialization.add_safe_globals([{shown}])` or the "
@@ -157,17 +157,18 @@ class WeightsUnpickler(pickle._Unpickler):
         state, obj = self.stack.pop(), self.stack[-1]
         self._charge(TENSOR)
         if type(obj) is Tensor:
-            self.stack[-1] = self._old_tensor(state)
+            self._old_tensor(obj, state)
         elif type(obj) is Parameter:
             self._old_parameter(obj, state)
         elif type(obj) is OrderedDict:
             if type(state) is not dict:
                 raise UnpicklingError(f"Can only set attributes of an OrderedDict from a dict, but got {type(state)}")
-            self._charge(2 * ITEM * len(state))
+            charge_state(self._budget, state)
             for name in state:
                 rebuilding.check_attribute(OrderedDict, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
         elif id(type(obj)) in self._user_values:
+            charge_state(self._budget, state)
             _set_state(obj, state)
         else:
             raise UnpicklingError(
@@ -176,12 +177,15 @@ class WeightsUnpickler(pickle._Unpickler):
             )
 
     @staticmethod
-    def _old_tensor(state: Any) -> Tensor:
-        """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
+    def _old_tensor(obj: Tensor, state: Any) -> None:
+        """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``.
+
+        It is filled where it is: the file may have referred to it already.
+        """
         if type(state) is not tuple or len(state) != 4:
             raise UnpicklingError(f"an old tensor needs four values, but got {type(state)}")
         storage, offset, size, stride = state
-        return rebuilding._rebuild_tensor(storage, offset, size, stride)
+        obj.data = rebuilding._rebuild_tensor(storage, offset, size, stride)
 
     @staticmethod
     def _old_parameter(obj: Any, state: Any) -> None:
@@ -198,6 +202,7 @@ class WeightsUnpickler(pickle._Unpickler):
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(ident)}")
         if type(ident[0]) not in (str, bytes) or ident[0] not in ("storage", b"storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident[0])}")
+        self._charge(sum(len(part) for part in ident[:6] if type(part) is bytes))  # which will be decoded
         made = getattr(self._storage, "made", 0)
         self.stack.append(self._storage(ident))
         self._charge(STORAGE * (getattr(self._storage, "made", 0) - made))
@@ -382,13 +387,13 @@ def globals_in(file: Any) -> set[str]:
     """The names that a pickle uses, found without running it."""
     import pickletools
 
-    names: set[str] = set()
+    names: set[tuple[str, ...]] = set()  # not joined: two long texts may be used again and again
     strings: list[str] = []
     for code, value, _ in pickletools.genops(file):
         if code.name in ("GLOBAL", "INST"):
-            names.add(".".join(_in_python_3(*value.split(" ", 1))))
+            names.add(_in_python_3(*value.split(" ", 1)))
         elif code.name == "STACK_GLOBAL" and len(strings) >= 2:
-            names.add(".".join(strings[-2:]))
+            names.add(tuple(strings[-2:]))
         elif isinstance(value, str):
             strings.append(value)
-    return names
+    return set(map(".".join, names))

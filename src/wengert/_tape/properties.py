@@ -261,7 +261,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     fn = self._node
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    reshaped_in_place.append("data")
+    reshaped_in_place[:] = ("data",)
     if view_of(self) is not None and isinstance(a, np.ndarray):
         a = a[...]
     self._payload = a

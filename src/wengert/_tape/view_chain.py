@@ -19,7 +19,7 @@ from .tensor import Tensor, wrap
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
 _REPLAYED = CONJUGATES | {"view_as_complex", "view_as_real"}  # those that as_strided cannot stand for
 named_by_operator: list[bool] = []  # not empty: the node of a view that was written bears its operator's name
-reshaped_in_place: list[str] = []  # the operators that replaced a tensor's array in this process
+reshaped_in_place: list[str] = []  # not empty: a tensor's array was replaced in this process, last by this
 
 
 def replay(x: Any, chain: Any) -> Any:

@@ -45,6 +45,7 @@ _CONSTANTS = {
     )
 }  # fmt: skip
 _DEPTH = 50
+_TEXT, _TRACE = 200, 5000  # characters of an argument, of where a value was computed
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -356,7 +357,8 @@ class _Reader:
         if "symbol" in written:
             node.meta["symbol"] = _symbol(written["symbol"])
         if isinstance(written.get("stack_trace"), str):
-            node.stack_trace = "\n".join([printable(line) for line in written["stack_trace"].split("\n")])
+            lines = written["stack_trace"][:_TRACE].split("\n")  # one text may be that of every node
+            node.stack_trace = "\n".join([printable(line) for line in lines])
         if val is None:
             return
         if not isinstance(val, list) or len(val) != 3 or not isinstance(val[2], str):
@@ -382,6 +384,8 @@ class _Reader:
         if isinstance(a, _PLAIN):
             if type(a) is int and not -(2**63) <= a < 2**64:
                 _refuse("a number has more than 64 bits")
+            if type(a) is str and len(a) > _TEXT:
+                self.once(a)  # it will be written into the program wherever it stands
             return a
         if not isinstance(a, dict) or len(a) != 1 or depth > _DEPTH:
             _refuse("an argument is of no known form")

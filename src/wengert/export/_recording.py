@@ -17,7 +17,7 @@ from typing import Any
 import wengert as torch
 
 from .._base.errors import noted
-from .._base.heap import is_frozen
+from .._base.heap import is_frozen, lists
 from .._tensor_api.torch_function import SITES, name_of, public_places
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node
@@ -110,7 +110,7 @@ class Recorder(PythonKeyTracer):
         known = self.of_object.get(id(tensor)) or self.nodes.get(memory_of(tensor))
         if known is not None:
             return known[1]
-        if any(o is tensor for o in gc.get_objects()):  # made since the trace began
+        if lists(tensor):  # made since the trace began
             raise noted(
                 NotImplementedError("torch.export: a tensor was made that no operator computed"),
                 "Why: values of NumPy, and inside of torch.func's transforms, are no operators' results.",

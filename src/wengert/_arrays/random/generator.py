@@ -33,6 +33,7 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 from math import cos, log1p, sin, sqrt
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -569,19 +570,17 @@ class DefaultGenerator(Generator):
 
 
 _living: weakref.WeakSet[Generator] = weakref.WeakSet()
-_held: list[Any] = []  # the locks that a fork holds
+_held: list[Any] = []  # the locks that a fork holds: what is in it is locked, whenever an interrupt comes
+_ACQUIRE, _RELEASE = methodcaller("acquire"), methodcaller("release")
 
 
 def _before_fork() -> None:
     """Wait until no other thread draws: the child would find a lock shut for ever, and half of a state."""
-    for generator in list(_living):
-        generator._lock.acquire()
-        _held.append(generator._lock)
+    _held.extend(filter(_ACQUIRE, [generator._lock for generator in list(_living)]))
 
 
 def _after_fork() -> None:
-    while _held:
-        _held.pop().release()
+    _held[:] = filter(_RELEASE, _held)  # which gives None
 
 
 if hasattr(os, "register_at_fork"):

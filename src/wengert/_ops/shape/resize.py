@@ -31,7 +31,7 @@ from .views_primitive import ints, matrix_t
 # ---- other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; nodes that saved the tensor keep the old array."""
-    reshaped_in_place.append("another array")
+    reshaped_in_place[:] = ("another array",)
     self._payload = a
     box = self._box = Box()
     box.a = a
