@@ -158,7 +158,8 @@ def test_2_1_requires_grad_and_leaves() -> None:
 def test_2_2_nodes_are_named_as_pytorch_names_them() -> None:
     x = T.ones(2, 2, requires_grad=True)
     for y, name in [(x + 1, "AddBackward0"), (x * 2, "MulBackward0"), (x**2, "PowBackward0"), (x.sum(), "SumBackward0"),
-                    (x.sum(0), "SumBackward1"), (x.mean(), "MeanBackward0"), (x.view(4), "ViewBackward0"),
+                    (x.sum(0), "SumBackward1"), (x.sum(dim=None), "SumBackward1"), (x.mean(), "MeanBackward0"),
+                    (x.mean(None), "MeanBackward1"), (x.view(4), "ViewBackward0"),
                     (x.exp(), "ExpBackward0"),
                     (x - 1, "SubBackward0"), (x / 2, "DivBackward0"), (-x, "NegBackward0"), (x[0], "SelectBackward0"),
                     (x.t(), "TBackward0"), (x @ x, "MmBackward0"), (T.cat([x, x]), "CatBackward0"),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import ARRAYS, plain_body, public
-from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
+from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -143,15 +144,25 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     """The dims to reduce; none given, or an empty tuple, means all of them."""
     if type(dim) is int and -ndim <= dim < ndim:
         return (dim if dim >= 0 else dim + ndim,)
-    if dim is None or (type(dim) in (tuple, list) and not dim):
+    if dim is None or dim is ABSENT or (type(dim) in (tuple, list) and not dim):
         return EVERY_DIM[ndim]
     return normal_dims(dim, ndim, name)
 
 
+def shown_as_none(fn: Any) -> Any:
+    """Decorator: the signature shows ``dim=None``, which is another operator in PyTorch than no ``dim``."""
+    signature = inspect.signature(fn)
+    own = signature.parameters
+    own = {**own, "dim": own["dim"].replace(default=None, annotation="Dims")}
+    fn.__signature__ = signature.replace(parameters=list(own.values()))
+    return fn
+
+
 # ---- sum
+@shown_as_none
 def sum(
     input: Tensor,
-    dim: Dims = None,
+    dim: Any = ABSENT,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
@@ -175,7 +186,7 @@ def sum(
         dims = wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
-        return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
+        return sum_all(input) if dim is ABSENT and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
         return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_of(out), **spelling})
     if spelling:
@@ -259,9 +270,10 @@ _MEAN_OF_ALL = convertible("mean.dtype_out(): input types can't be cast to the d
 
 
 # ---- mean
+@shown_as_none
 def mean(
     input: Tensor,
-    dim: Dims = None,
+    dim: Any = ABSENT,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
@@ -282,9 +294,9 @@ def mean(
         dims = wanted_dims(dim, ndim, "mean")
         if keepdim and keepdim is not True:
             raise no_keepdim("mean", keepdim)
-        return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
+        return mean_all(input) if dim is ABSENT and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
-        rule = _MEAN_OF_ALL if dim is None else EXACT if dtype else None
+        rule = _MEAN_OF_ALL if dim in (None, ABSENT) else EXACT if dtype else None
         dtype = dtype or dtype_for(out, input)
         return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling}, rule)
     if spelling:
