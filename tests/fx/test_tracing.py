@@ -297,3 +297,13 @@ def test_graphs_are_lazy_modules_where_programs_ask_for_them() -> None:
         assert isinstance(module, _LazyGraphModule) and module._needs_recompile()
         assert module(torch.zeros(1)).item() == 0 and not module._needs_recompile()
     assert not isinstance(torch.fx.symbolic_trace(twice), _LazyGraphModule)
+
+
+@pytest.mark.parametrize("name", ["upsample", "upsample_nearest", "upsample_bilinear"])
+def test_an_old_name_of_interpolate_is_traced_by_itself_and_warns(name: str) -> None:
+    with pytest.warns(UserWarning, match=f"`nn.functional.{name}` is deprecated"):
+        gm = fx.symbolic_trace(getattr(torch.nn.functional, name))
+    calls = [n.target for n in gm.graph.nodes if n.op == "call_function"]
+    assert calls == [torch.nn.functional.interpolate]
+    with pytest.warns(UserWarning, match="deprecated"):
+        fx.symbolic_trace(lambda x: getattr(torch.nn.functional, name)(x, 3))

@@ -10,6 +10,7 @@ import functools
 import inspect
 from typing import Any
 
+from .._base.errors import warn
 from .._base.registry import PUBLIC
 from .._kinds.templates import first_call_of
 from .torch_function import NAMED, OF_FUNCTIONAL_MODULE, SITES, public_places
@@ -102,14 +103,23 @@ def is_written_in_python(fn: Any) -> bool:
     return name in _BY_PLACE and space == ("torch" if name in _OF_TORCH else "nn.functional")
 
 
+def hands_on_at_once(fn: Any) -> bool:
+    """Whether PyTorch's function only warns that it is old, and calls `interpolate`."""
+    space, name = public_places().get(id(fn), ("", ""))
+    return space == "nn.functional" and name in _AS_INTERPOLATE
+
+
 def asks_in_python(fn: Any) -> bool:
     """Whether PyTorch's function or method is written in Python and asks overrides there."""
     space, name = public_places().get(id(fn), ("", ""))
     if space == "Tensor":
         return name in _METHODS
-    if space == "nn.functional" and name in _AS_INTERPOLATE:
-        return True
-    return fn in NAMED or is_written_in_python(fn) or (space == "torch" and name in OF_FUNCTIONAL_MODULE)
+    return (
+        hands_on_at_once(fn)
+        or fn in NAMED
+        or is_written_in_python(fn)
+        or (space == "torch" and name in OF_FUNCTIONAL_MODULE)
+    )
 
 
 def _binds_own(fn: Any, args: Any, kwargs: dict[str, Any]) -> bool:
@@ -125,7 +135,8 @@ def as_pytorch_calls(fn: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, t
     space, name = public_places().get(id(fn), ("", ""))
     if name == "einsum" and len(args) == 2 and isinstance(args[1], (tuple, list)):
         args = (args[0], *args[1])
-    if space == "nn.functional" and name in _AS_INTERPOLATE:
+    if hands_on_at_once(fn):
+        warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
         fn, kwargs, name = PUBLIC[space]["interpolate"], {**kwargs, **_AS_INTERPOLATE[name]}, "interpolate"
     count = _METHODS.get(name) if space == "Tensor" else _BY_PLACE[name] if is_written_in_python(fn) else None
     if fn in NAMED:

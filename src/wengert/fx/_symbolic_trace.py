@@ -25,7 +25,7 @@ from .._base.exports import is_ours
 from .._tape.tensor import Tensor
 from .._tensor_api.assertions import _assert
 from .._tensor_api.override_sites import check_everything, end_check
-from .._tensor_api.python_calls import is_written_in_python, signature_of
+from .._tensor_api.python_calls import hands_on_at_once, is_written_in_python, signature_of
 from ..nn import functional
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
@@ -409,7 +409,7 @@ class Tracer(TracerBase):
                 if isinstance(value, tuple(_CONSTANTS)):
                     self.tensor_attrs[value] = f"{path}.{key}" if path else key
         if id(fn) in public_places():
-            if not is_written_in_python(fn):
+            if not (is_written_in_python(fn) or hands_on_at_once(fn)):
                 raise AssertionError("Expected FunctionType, got <class 'builtin_function_or_method'>")
             return _with_parameters(fn)
         if not isinstance(fn, FunctionType):
