@@ -61,13 +61,13 @@ def test_equal_sizes_get_one_name_and_computed_ones_a_formula() -> None:
     refiner.refine()
     assert refiner.constraints == [Equality(3, 3)]
 
+    sympy = pytest.importorskip("sympy", reason="sizes that are symbols are those of SymPy, which is not installed")
     gm = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Conv2d(1, 1, 3), torch.nn.ReLU()))
     next(iter(gm.graph.nodes)).type = TensorType((Dyn, 1, 8, Dyn))
     checked(gm)
     infer_symbolic_types(gm)
     x, conv, relu, _ = [n.type for n in gm.graph.nodes]
     assert x.dims[0] == conv.dims[0] == relu.dims[0]
-    sympy = pytest.importorskip("sympy", reason="sizes that are symbols are those of SymPy, which is not installed")
     assert conv.dims[2:] == (6, sympy.floor(x.dims[3]) - 2)
 
 
