@@ -86,10 +86,6 @@ OBJECTS = {
     "tensor": OF_TYPE + b"STATEtR.",
     "slots": OF_TYPE + b"NSTATE\x86tR.",
     "parameter": OF_STATE + b"(" + META + b"(ctorch\nfloat32\n))\x89tR\x89)STATEtR.",
-    "parameter, with a class for a number": OF_STATE
-    + b"("
-    + META
-    + b"(ctorch\nfloat32\n))\x89tRctorch.storage\nUntypedStorage\n)STATEtR.",
     "parameter in a tensor": b"ctorch._tensor\n_rebuild_from_type_v2\n("
     + OF_STATE
     + b"ctorch.nn.parameter\nParameter\n("
@@ -105,6 +101,12 @@ def test_attributes_that_python_or_numpy_ask_for_are_refused(kind: str, name: st
     assert wengert.load(archive_of(attribute(OBJECTS[kind], "fine"))).fine == {}
     with pytest.raises(pickle.UnpicklingError, match="cannot be set from a file"):
         wengert.load(archive_of(attribute(OBJECTS[kind], name)))
+
+
+def test_a_class_is_no_requires_grad() -> None:
+    data = OBJECTS["parameter"].replace(b"\x89)STATE", b"ctorch.storage\nUntypedStorage\n)STATE")
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        wengert.load(archive_of(attribute(data, "fine")))
 
 
 @pytest.mark.parametrize("name", sorted(OWN))

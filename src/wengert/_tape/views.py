@@ -56,8 +56,7 @@ from .view_chain import AsStridedBackward0, CopySlices, chain_of
 # ---- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history; and ``viewed_leaves``
-viewed_leaves: dict[int, Any] = {}  # memory of leaves that may have had views when they began to require grad
+no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
 
 
 class NoGradView(int):
@@ -79,16 +78,6 @@ def made_unrecorded(parent: Tensor, creation: int = NO_GRAD_VIEW) -> int:
         return NoGradView(creation)
     grand = view_of(parent)
     return creation if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
-
-
-def note_older_views(leaf: Tensor) -> None:
-    """Let writes in place check whether they hit a view of this leaf that is older than its ``requires_grad``."""
-    if type(leaf._payload) is not np.ndarray or view_of(leaf) is not None:
-        return
-    owner, references = referred_owner(leaf._payload)
-    if references - (leaf._box is not None and leaf._box.a is owner) > ALONE and id(owner) not in viewed_leaves:
-        gone = partial(viewed_leaves.pop, id(owner))
-        viewed_leaves[id(owner)] = weakref.ref(owner, gone), no_grad_views.mark()
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
