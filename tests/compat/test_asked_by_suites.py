@@ -508,9 +508,11 @@ def test_a_test_gets_the_device_only_if_it_asks_for_it() -> None:
     assert seen == [None, (wengert.float32, "cpu"), ["cpu"]]
 
 
-def test_logging_tensors() -> None:
+def test_logging_tensors(no_gc: None) -> None:
+    from wengert._base.modes import slow_always
     from wengert.testing._internal import logging_tensor as logs
 
+    level, watched = logs.logger.level, len(slow_always)
     with logs.capture_logs() as lines:
         x = logs.LoggingTensor(wengert.ones(2), requires_grad=True)
         logs.log_input("x", x)
@@ -525,6 +527,8 @@ def test_logging_tensors() -> None:
     with logs.capture_logs_with_logging_tensor_mode() as lines:
         wengert.ones(2).exp()
     assert lines[-1] == "$1: f32[2] = torch._ops.aten.exp.default($0)"
+    del x, g
+    assert logs.logger.level == level and len(slow_always) == watched  # nothing is slower afterwards
 
 
 def test_names_of_tests_of_compiled_programs_and_of_dtypes() -> None:

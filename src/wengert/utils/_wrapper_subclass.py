@@ -30,8 +30,9 @@ from ._aten import NOTHING, aten, intercepted, overload_name
 from ._aten_calls import asked_as
 
 _DEPTH = DEEPEST + 0x100  # a depth that no transform and no other payload has
-_asked: ContextVar[tuple[Any, tuple[Any, ...]]] = ContextVar("wengert_wrapped_call", default=(None, ()))
-"""The operator of wengert that the program called, and its arguments."""
+_asked: ContextVar[tuple[Any, tuple[Any, ...], list[Any]]] = ContextVar("wengert_wrapped_call", default=(None, (), []))
+"""The operator of wengert that the program called, its arguments, and a place for the tensor that the class returned:
+it is the operator's result, the same object, if it lives until then."""
 
 
 class _Watch:
@@ -137,12 +138,14 @@ class Wrapped(Transformed):
     @staticmethod
     def computed(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
         """Ask the class of an operand for the result of an operator."""
-        called, args = _asked.get()
+        called, args, returned = _asked.get()
         if called is not info:
             given = [shown(a) for a in operands]
             args = (*given, *p) if info.arity >= 0 else (given, *p)
         if any(isinstance(a, Wrapped) for a in operands):
             out = dispatch(*asked_as(info, args), (info, args))
+            if called is info:
+                returned.append(out)
         else:  # a cotangent and a saved value that were both beside wrappers
             with grad_mode(False):
                 out = info.op(*args)
@@ -204,7 +207,7 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
             if isinstance(t, Tensor) and isinstance(t._payload, Wrapped):
                 _insert(found, t)
     kinds = tuple(map(type, found))
-    asked, before = _asked.set((None, ())), intercepted.set((op, *call, (args, kwargs)) if call else NOTHING)
+    asked, before = _asked.set((None, (), [])), intercepted.set((op, *call, (args, kwargs)) if call else NOTHING)
     writing = getattr(writes, "op", None)
     try:
         writes.op = None
@@ -237,7 +240,7 @@ def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
         if whole and name in PUBLIC["Tensor"] and isinstance(tensors[0]._payload, Wrapped):
             dispatch(getattr(getattr(aten, name), overload_name(info, args)), given, {})
             return args[0]
-    before = _asked.set((info, given))
+    before = _asked.set((info, given, returned := []))
     try:
         result = proceed()
     finally:

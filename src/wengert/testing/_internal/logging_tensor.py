@@ -33,7 +33,6 @@ class LoggingTensor(torch.Tensor):
     """
 
     elem: torch.Tensor
-    __slots__ = ["elem"]
     context = contextlib.nullcontext
 
     @staticmethod
@@ -105,14 +104,16 @@ def capture_logs(is_mode: bool = False) -> Iterator[list[str]]:
     """The list of the lines that are logged inside; ``is_mode``: every tensor has a number."""
     lines: list[str] = []
     handler = LoggingTensorHandler(lines, is_mode, with_type=True)
+    before = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
-    before, logger.propagate = logger.propagate, False  # other handlers would format the records as texts
+    logger.propagate = False  # other handlers would format the records as texts
     try:
         yield lines
     finally:
         logger.removeHandler(handler)
-        logger.propagate = before
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
 
 
 @contextlib.contextmanager
