@@ -91,8 +91,8 @@ def _holds_torch(module: ModuleType | None) -> bool:
 
 
 def _seed_the_processor_only(real_torch: ModuleType) -> None:
-    """`torch.manual_seed` keeps its whole stack as text for each kind of device that has not been used yet, in case it is
-    later: three of them, and two thirds of the time that the comparisons took."""
+    """`torch.manual_seed` keeps its whole stack as text for each kind of device that has not been used yet, in case it
+    is used later: three of them, and two thirds of the time that the comparisons took."""
     for device in (real_torch.cuda, real_torch.xpu, real_torch.mtia):
         device.manual_seed_all = lambda seed: None
 

@@ -11,6 +11,8 @@ import pytest
 from safe_programs import OPTIMIZERS, optimizer_of
 
 import wengert as torch
+from wengert.optim import _as_c
+from wengert.optim._elementwise import number
 
 GRADIENTS = (1e30, 1e-30, 1e-45, 0.0, math.inf, math.nan, 3e38)
 
@@ -86,3 +88,22 @@ def test_clipping_scaling_and_averaging() -> None:
             model.weight.fill_(value)
         averaged.update_parameters(model)
         averaged.update_parameters(model)
+
+
+@pytest.mark.parametrize("name", [n for n in OPTIMIZERS if hasattr(getattr(torch.optim, n), "_rule")])
+def test_the_numbers_of_a_compiled_step_follow_from_the_rule(name: str) -> None:
+    """They are computed from the constants alone after the first steps, to the same bits."""
+    w = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    optimizer = optimizer_of(name, [w])
+    group, followed = optimizer.param_groups[0], 0
+    for k in range(12):
+        group["lr"] = 0.1 / (k + 1)
+        decay = 0.0 if k % 2 else 0.01 * k
+        kernel, names, constants = optimizer._rule(group, optimizer._state_of(group, w), number)  # type: ignore[attr-defined]
+        given = (kernel, np.dtype(float), len(names), constants)
+        found = _as_c.written(*given, decay, k % 3 == 0)
+        text, numbers = _as_c._lines(*given, decay or None, k % 3 == 0)
+        assert found == (text, [float(n) for n in numbers])
+        ways = [v for key, v in _as_c._ways.items() if key[0] is kernel]
+        followed += bool(ways) and not any(None in v for v in ways)
+    assert followed == 12

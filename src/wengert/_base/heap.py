@@ -49,7 +49,8 @@ def _listed(kind: type) -> list[Any]:
     """Every object of a class that the collector lists: each refers to its class."""
     classes = [kind]
     for cls in classes:
-        classes += [c for c in type.__subclasses__(cls) if c not in classes]
+        below: list[type] = type.__subclasses__(cls)
+        classes += [c for c in below if c not in classes]
     # not isinstance, which asks an object for its __class__
     return [o for o in gc.get_referrers(*classes) if issubclass(type(o), kind)]
 

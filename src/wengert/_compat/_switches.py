@@ -176,5 +176,5 @@ def infer_type(obj: Any) -> InferredType:
     if not items or None in items or len(set(items[:half])) > 1 or len(set(items[half:])) > 1:
         return InferredType(None, f"{type(obj).__name__.title()} inputs must have elements of one type")
     if isinstance(obj, list):
-        return InferredType(typing.List[items[0]])  # noqa: UP006
-    return InferredType(typing.Dict[items[0], items[-1]])  # noqa: UP006
+        return InferredType(typing.List[items[0]])  # type: ignore[valid-type]  # noqa: UP006
+    return InferredType(typing.Dict[items[0], items[-1]])  # type: ignore[valid-type]  # noqa: UP006

@@ -8,6 +8,7 @@ of eager work (``_arrays/compiled.py``), and run here.
 from __future__ import annotations
 
 import hashlib
+import operator
 from typing import Any
 
 import numpy as np
@@ -37,20 +38,64 @@ class _Name:
     __hash__ = None  # type: ignore[assignment]
 
 
+class _Constant:
+    """A number of a rule, and the Python of how it follows from the rule's constants ``c``.
+
+    What a kernel asks about it is written down too; what cannot be is an error.
+    """
+
+    __slots__ = ("asked", "text", "value")
+
+    def __init__(self, text: str, value: Any, asked: list[str]) -> None:
+        self.text, self.value, self.asked = text, value, asked
+
+    def __bool__(self) -> bool:
+        raise TypeError("a number is asked whether it is zero")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _follow(name: str, form: str) -> None:
+    """Give ``_Constant`` an operator: the result follows from the operands, or the answer holds as long as they do."""
+    of = getattr(operator, name)
+
+    def computed(a: Any, b: Any) -> Any:
+        if type(b) not in (_Constant, float, int):
+            return NotImplemented
+        one, other = [(x.text, x.value) if type(x) is _Constant else (f"float('{x}')", x) for x in (a, b)]
+        text, value = form.format(one[0], other[0]), of(one[1], other[1])
+        if not isinstance(value, bool):
+            return _Constant(text, value, a.asked)
+        a.asked.append(text if value else f"not {text}")
+        return value
+
+    def turned(b: Any, a: Any) -> Any:
+        return computed(_Constant(f"float('{a}')", a, b.asked), b) if type(a) in (float, int) else NotImplemented
+
+    setattr(_Constant, f"__{name}__", computed)
+    if name[0] not in "lge":
+        setattr(_Constant, f"__r{name}__", turned)
+
+
+for _pair in ("add +", "sub -", "mul *", "truediv /", "pow **", "lt <", "gt >", "le <=", "ge >=", "eq =="):
+    _follow(_pair.split()[0], f"({{}} {_pair.split()[1]} {{}})")
+_Constant.__neg__ = lambda a: _Constant(f"(-{a.text})", -a.value, a.asked)  # type: ignore[attr-defined]
+
+
 class Recorder(Library):
     """The functions of ``ArrayLibrary``, written down as C. ``lines`` are the structure, ``numbers`` its operands."""
 
     def __init__(self, dtype: Any) -> None:
         self.c, self.s = {"f": ("float", "f"), "d": ("double", "d")}[dtype.char]
         self.lines: list[str] = []
-        self.numbers: list[float] = []
+        self.numbers: list[Any] = []
 
     def text(self, a: Any) -> str:
         if isinstance(a, _Name):
             return a.text
-        if not isinstance(a, (int, float)):
+        if not isinstance(a, (int, float, _Constant)):
             raise TypeError(type(a))
-        self.numbers.append(float(a))
+        self.numbers.append(a)
         return f"k{len(self.numbers) - 1}"
 
     def made(self, text: str, c: str | None = None) -> _Name:
@@ -112,13 +157,12 @@ class Recorder(Library):
         return Library.quotient_step.__func__(self, p, n, size, d, t)
 
 
-def written(
-    kernel: Any, dtype: Any, states: int, constants: tuple[Any, ...], decay: float, maximize: bool
-) -> tuple[str, list[float]]:
-    """The lines for one element, of arrays ``a0`` (the parameter), ``a1`` (the gradient), ..., and their numbers."""
+def _lines(
+    kernel: Any, dtype: Any, states: int, constants: tuple[Any, ...], decay: Any, maximize: bool
+) -> tuple[str, list[Any]]:
     r = Recorder(dtype)
     p, g, *state = [_Name(r, f"x{k}") for k in range(2 + states)]
-    if decay != 0:
+    if decay is not None:
         w = r.multiply(p, decay)
         g = r.subtract(w, g) if maximize else r.add(w, g)
     elif maximize:
@@ -131,6 +175,47 @@ def written(
         *[f"a{k}[i] = {n.text};" for k, n in zip(places, results, strict=True)],
     ]
     return "\n".join(lines), r.numbers
+
+
+def _followed(key: tuple[Any, ...], given: list[Any]) -> tuple[Any, str] | None:
+    """(what computes the numbers from the constants, or is ``None`` where others follow; the lines)."""
+    kernel, dtype, states, kinds, decays, maximize = key
+    asked: list[str] = []
+    traced = [_Constant(f"c[{k}]", c, asked) if kind is _Constant else c
+              for k, (c, kind) in enumerate(zip(given, (*kinds, _Constant), strict=True))]  # fmt: skip
+    try:
+        text, numbers = _lines(kernel, dtype, states, tuple(traced[:-1]), traced[-1] if decays else None, maximize)
+    except TypeError:  # something else is done with a number
+        return None
+    found = ", ".join([n.text if type(n) is _Constant else f"float('{n}')" for n in numbers])
+    return eval(f"lambda c: [{found}] if {' and '.join(asked) or True} else None"), text
+
+
+def _plain(constants: list[Any]) -> bool:
+    return all([c is None or type(c) in (float, int, bool) for c in constants])  # noqa: C419
+
+
+_ways: dict[Any, list[Any]] = {}  # what is known of a kernel's lines
+
+
+def written(
+    kernel: Any, dtype: Any, states: int, constants: tuple[Any, ...], decay: float, maximize: bool
+) -> tuple[str, list[float]]:
+    """The lines for one element, of arrays ``a0`` (the parameter), ``a1`` (the gradient), ..., and their numbers.
+
+    Constants change from step to step (a bias correction), lines seldom: how the numbers follow from the constants is
+    found once.
+    """
+    kinds = tuple([_Constant if type(c) in (float, int) else c for c in constants])
+    given = [*constants, decay]
+    ways = _ways.setdefault((kernel, dtype, states, kinds, decay != 0, maximize), []) if _plain(given) else [None]
+    for way in ways:
+        if way is not None and (numbers := way[0](given)) is not None:
+            return way[1], numbers
+    if len(ways) < 4 and None not in ways:
+        ways.append(_followed((kernel, dtype, states, kinds, decay != 0, maximize), given))
+    text, found = _lines(kernel, dtype, states, constants, decay if decay != 0 else None, maximize)
+    return text, [float(n) for n in found]
 
 
 def name_of(text: str) -> str:

@@ -217,7 +217,7 @@ def sample_at(x: Any, grid: Any, mode: str, padding: str, align: bool, _: Any) -
 
 def _spread(name: str, x: Any, axes: Any, correction: float, keepdim: bool) -> Call:
     given = () if len(axes) == x.ndim else (list(axes),)
-    named = {"correction": correction} if given or correction != 1 else {}
+    named: dict[str, Any] = {"correction": correction} if given or correction != 1 else {}
     return _to(name, x, *given, **named, keepdim=keepdim)
 
 

@@ -240,7 +240,8 @@ def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
         if whole and name in PUBLIC["Tensor"] and isinstance(tensors[0]._payload, Wrapped):
             dispatch(getattr(getattr(aten, name), overload_name(info, args)), given, {})
             return args[0]
-    before = _asked.set((info, given, returned := []))
+    returned: list[Any] = []  # lives until the result is found below
+    before = _asked.set((info, given, returned))
     try:
         result = proceed()
     finally:

@@ -9,10 +9,10 @@ from weakref import ref
 import numpy as np
 
 from ..._arrays.memory import address_of
-from ..tape import OPTIMIZER_STEP, Constant, Input, Special
+from ..tape import Constant, Input, Special
 from .layout import empty_like_strides
 from .pieces import Place
-from .steps import Call
+from .steps import Call, step_all
 
 if TYPE_CHECKING:
     from .program import CProgram
@@ -126,6 +126,8 @@ class Frame:
         for step in program._steps:
             if type(step) is Call:
                 self._call(step, inputs, own)
+            elif type(step) is list:
+                step_all([x.run for x in step], [self._array(x.args[1], inputs, own) for x in step])
             else:
                 step(self.address)
         return [early[k] if k in early else self._result(k, r, inputs, own) for k, r in enumerate(program.plan.results)]
@@ -183,9 +185,6 @@ class Frame:
 
     def _call(self, step: Call, inputs: list[Any], own: dict[int, Any]) -> None:
         op = step.op
-        if op.info is OPTIMIZER_STEP:
-            step.run(self._array(step.args[1], inputs, own))
-            return
 
         def array(a: Any) -> Any:
             if isinstance(a, list):

@@ -27,7 +27,7 @@ from .loops import Loop, copy
 from .pieces import Piece, Place, dense_strides
 from .reductions import reduction
 from .rules import RULES
-from .steps import Call
+from .steps import Call, joined
 from .threads import address, follow, products
 from .turning import turn_products
 
@@ -394,6 +394,7 @@ class CProgram:
                 self._steps.append(fn)
             if k + 1 < len(self._runs):
                 self._steps.append(next(calls))
+        self._steps = joined(self._steps)
         #: each result is an array that the program fills, and nothing else is to be done in Python
         self.simple = not self.calls and all(
             self.layout.places[r].memory == r and r in self.memories and self.plan.values[r].source is None

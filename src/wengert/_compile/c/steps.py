@@ -8,6 +8,8 @@ another loop.
 from __future__ import annotations
 
 import ctypes
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -30,16 +32,21 @@ def _recorded(
 ) -> tuple[str, list[float]]:
     """A step's C, and the numbers of this call."""
     text, numbers = written(kernel, dtype, states, constants, decay, maximize)
+    return _body(text, dtype, states, len(numbers)), numbers
+
+
+@functools.lru_cache(256)
+def _body(text: str, dtype: Any, states: int, numbers: int) -> str:
     c = C_TYPES[dtype]
     given = "".join(f"  {c} *a{k} = A[{k}];\n" for k in range(2 + states))
-    hoisted = "".join(f"  const {c} k{j} = k[{j}];\n" for j in range(len(numbers)))
-    body = (
+    hoisted = "".join(f"  const {c} k{j} = k[{j}];\n" for j in range(numbers))
+    return (
         f"static void f(void **A, i64 from, i64 to) {{\n{given}  const {c} *k = A[{2 + states}];\n{hoisted}"
         f"  IVDEP\n  for (i64 i = from; i < to; i++) {{\n{text}\n  }}\n}}\n"
-        f"EXPORT void step(void **A, i64 n) {{ go(f, A, n, {GRAIN // 4}); }}\n"
+        f"EXPORT void steps(void **A, i64 *n, i64 count) {{\n"
+        f"  for (i64 k = 0; k < count; k++) go(f, A + k * {3 + states}, n[k], {GRAIN // 4});\n}}\n"
         "EXPORT void init(void **p) { shared = (parallel_t)p[0]; }\n"
     )
-    return body, numbers
 
 
 _loops: dict[str, Any] = {}  # C -> function, or None
@@ -52,19 +59,17 @@ def _loop(body: str) -> Any:
             _loops[body] = None
         else:
             lib.init((ctypes.c_void_p * 1)(address()))
-            lib.step.argtypes, lib.step.restype = [ctypes.c_void_p, ctypes.c_int64], None
-            _loops[body] = lib.step
+            lib.steps.argtypes, lib.steps.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64], None
+            _loops[body] = lib.steps
     return _loops[body]
 
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def _dense(arrays: list[Any]) -> bool:
-    a = arrays[0]
-    return all(
-        type(b) is np.ndarray and b.flags.c_contiguous and b.dtype == a.dtype and b.shape == a.shape for b in arrays
-    )
+def _like(b: Any, a: Any) -> Any:
+    """Whether an array is dense, and of the parameter's dtype and shape."""
+    return type(b) is np.ndarray and b.flags.c_contiguous and b.dtype == a.dtype and b.shape == a.shape
 
 
 class CStep:
@@ -73,6 +78,8 @@ class CStep:
     def __init__(self, step: Any) -> None:
         self.step = step
         self._known: tuple[Any, ...] = ()
+        self._arrays: list[Any] = []  # of the last step: the parameter's and the state's, dense ones
+        self._addresses: list[int] = []
         optimizer, group, p = step.optimizer, step.group, step.param
         with recording:  # this thread compiles, while the program's own may be recording these tensors
             state = optimizer._state_of(group, p)
@@ -105,21 +112,53 @@ class CStep:
         self._known = key, found
         return found
 
-    def __call__(self, g: Any) -> None:
+    def ready(self, g: Any) -> tuple[Any, Any, list[int], int] | None:
+        """The loop, its numbers, the arrays' addresses and their size; ``None``: the step is done, in NumPy."""
         optimizer, group, p = self.step.optimizer, self.step.group, self.step.param
         state = optimizer._state_of(group, p)
         decay, maximize = self._decay(group), group.get("maximize", False)
         kernel, names, constants = optimizer._rule(group, state, number)
         tensors = [state[n] for n in names]
-        arrays = [p._payload, g, *[t._payload for t in tensors]]
+        a = p._payload
+        arrays = [a, *[t._payload for t in tensors]]
+        if len(arrays) != len(self._arrays) or not all(map(operator.is_, arrays, self._arrays)):
+            dense = all([_like(b, a) for b in arrays]) and a.dtype in _FLOATS  # noqa: C419
+            self._arrays, self._addresses = (arrays, [*map(address_of, arrays)]) if dense else ([], [])
         loop = None
-        if _dense(arrays) and arrays[0].dtype in _FLOATS and not any(t._box is not None for t in tensors):
-            loop, numbers = self._find(arrays[0].dtype, kernel, len(names), constants, decay, maximize)
+        if self._arrays and _like(g, a) and not any([t._box is not None for t in tensors]):  # noqa: C419
+            loop, numbers = self._find(a.dtype, kernel, len(names), constants, decay, maximize)
         if loop is None:
-            optimizer._step_in_place(arrays[0], g, tensors, kernel, constants, decay, maximize)
-            return
-        table = (ctypes.c_void_p * (len(arrays) + 1))(*map(address_of, arrays), address_of(numbers))
-        loop(table, arrays[0].size)
+            optimizer._step_in_place(a, g, tensors, kernel, constants, decay, maximize)
+            return None
+        return loop, numbers, [self._addresses[0], address_of(g), *self._addresses[1:]], a.size
+
+
+def step_all(steps: list[CStep], gradients: list[Any]) -> None:
+    """The steps of several parameters: one call of C for those, one after the other, that have the loop in common."""
+    loop: Any = None
+    kept: list[Any] = []  # the numbers that the table has the addresses of
+    table: list[int] = []
+    sizes: list[int] = []
+
+    def run() -> None:
+        if sizes:
+            loop((ctypes.c_void_p * len(table))(*table), (ctypes.c_int64 * len(sizes))(*sizes), len(sizes))
+        for made in (kept, table, sizes):
+            made.clear()
+
+    try:
+        for step, g in zip(steps, gradients, strict=True):
+            found = step.ready(g)
+            if found is None:
+                continue
+            if found[0] is not loop:
+                run()
+                loop = found[0]
+            kept.append(found[1])
+            table += [*found[2], address_of(found[1])]
+            sizes.append(found[3])
+    finally:  # the counts of those that are ready have been advanced
+        run()
 
 
 _shared: dict[Any, Any] = {}  # what parameters with equal numbers have in common
@@ -131,3 +170,16 @@ class Call:
     def __init__(self, op: Op, args: list[Any], p: list[Any], outs: list[Place]) -> None:
         self.op, self.args, self.p, self.outs = op, args, p, outs
         self.run = CStep(op.p[0]) if op.info is OPTIMIZER_STEP else op.lowered
+
+
+def joined(steps: list[Any]) -> list[Any]:
+    """A program's steps with those of optimizers that follow each other as one list."""
+    made: list[Any] = []
+    for step in steps:
+        if type(step) is not Call or step.op.info is not OPTIMIZER_STEP:
+            made.append(step)
+        elif made and type(made[-1]) is list:
+            made[-1].append(step)
+        else:
+            made.append([step])
+    return made

@@ -152,7 +152,7 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
 def shown_as_none(fn: Any) -> Any:
     """Decorator: the signature shows ``dim=None``, which is another operator in PyTorch than no ``dim``."""
     signature = inspect.signature(fn)
-    own = signature.parameters
+    own = dict(signature.parameters)
     own = {**own, "dim": own["dim"].replace(default=None, annotation="Dims")}
     fn.__signature__ = signature.replace(parameters=list(own.values()))
     return fn

@@ -155,7 +155,7 @@ class MaskedTensor(torch.Tensor):
     def _from_values(data: torch.Tensor, mask: torch.Tensor) -> Any:
         return _Wrap.apply(data, mask)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         data, mask = self._masked_data.detach(), self._masked_mask
         if self.dim() == 0:
             return f"MaskedTensor({_shown(data.item()) if mask.item() else '--'}, {mask.item()})"
@@ -235,7 +235,7 @@ def _each(f: Callable[[Any], Any], args: Sequence[Any]) -> list[Any]:
     return [type(a)(_each(f, a)) if isinstance(a, (list, tuple)) else f(a) for a in args]
 
 
-def _places(a: torch.Tensor) -> list[torch.Tensor]:
+def _places(a: torch.Tensor) -> list[Any]:
     """The indices of a sparse tensor; none of a dense one."""
     if a.layout == torch.sparse_coo:
         return [a.indices()]
@@ -253,8 +253,8 @@ def _on_values(f: Callable[..., torch.Tensor], data: list[Any]) -> torch.Tensor:
         return f(*data)
     values = f(*(a.values() if torch.is_tensor(a) and a.layout == first.layout else a for a in data))
     if first.layout == torch.sparse_csr:
-        return torch.sparse_csr_tensor(*_places(first), values, first.size())
-    return torch.sparse_coo_tensor(*_places(first), values, first.size(), is_coalesced=True)
+        return torch.sparse_csr_tensor(*_places(first), values, first.size())  # type: ignore[arg-type]
+    return torch.sparse_coo_tensor(first.indices(), values, first.size(), is_coalesced=True)
 
 
 def _masks_match(a: Any, b: Any) -> bool:

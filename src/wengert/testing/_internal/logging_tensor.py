@@ -45,7 +45,7 @@ class LoggingTensor(torch.Tensor):
         return made
 
     def __repr__(self) -> str:  # type: ignore[override]
-        return super().__repr__(tensor_contents=f"{self.elem}")
+        return super().__repr__(tensor_contents=f"{self.elem}")  # type: ignore[call-arg]
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
