@@ -91,19 +91,18 @@ def _holds_torch(module: ModuleType | None) -> bool:
     return any(value is real_torch for value in vars(module).values())
 
 
-def _seed_the_processor_only(real_torch: ModuleType) -> None:
-    """`torch.manual_seed` keeps its whole stack as text for each kind of device that has not been used yet, in case it
-    is used later: three of them, and two thirds of the time that the comparisons took."""
-    for device in (real_torch.cuda, real_torch.xpu, real_torch.mtia):
-        device.manual_seed_all = lambda seed: None
+@functools.cache
+def _may_compare(path: Path) -> bool:
+    """Whether a file's text shows a need of torch: a parameter of that name, or a module that may be missing."""
+    shown = re.search(r"(\(|, )torch(:|,|\))|importorskip|compare", path.read_text(encoding="utf-8"))
+    return bool(shown) or (HERE / "compare") in path.parents
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Where only comparisons run (`-m compare`), files without any are not read: half a minute of each worker."""
     if config.option.markexpr != "compare" or collection_path.suffix != ".py":
         return None
-    needs_torch = re.search(r"(\(|, )torch(:|,|\))|importorskip|compare", collection_path.read_text(encoding="utf-8"))
-    return None if needs_torch or (HERE / "compare") in collection_path.parents else True
+    return None if _may_compare(collection_path) else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -115,8 +114,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             or _holds_torch(getattr(item, "module", None))
         ):
             item.add_marker("compare")
-    if "torch.mtia" in sys.modules:
-        _seed_the_processor_only(sys.modules["torch"])
+            assert _may_compare(item.path), f"{item.path} would not be read by `-m compare`"
 
 
 def pytest_collection_finish() -> None:

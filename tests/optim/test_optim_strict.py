@@ -99,7 +99,7 @@ def test_the_numbers_of_a_compiled_step_follow_from_the_rule(name: str) -> None:
     for k in range(12):
         group["lr"] = 0.1 / (k + 1)
         decay = 0.0 if k % 2 else 0.01 * k
-        kernel, names, constants = optimizer._rule(group, optimizer._state_of(group, w), number)  # type: ignore[attr-defined]
+        kernel, names, constants = optimizer._rule(group, optimizer._state_of(group, w), number)
         given = (kernel, np.dtype(float), len(names), constants)
         found = _as_c.written(*given, decay, k % 3 == 0)
         text, numbers = _as_c._lines(*given, decay or None, k % 3 == 0)

@@ -52,6 +52,9 @@ class _Constant:
     def __bool__(self) -> bool:
         raise TypeError("a number is asked whether it is zero")
 
+    def __neg__(self) -> _Constant:
+        return _Constant(f"(-{self.text})", -self.value, self.asked)
+
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -79,7 +82,6 @@ def _follow(name: str, form: str) -> None:
 
 for _pair in ("add +", "sub -", "mul *", "truediv /", "pow **", "lt <", "gt >", "le <=", "ge >=", "eq =="):
     _follow(_pair.split()[0], f"({{}} {_pair.split()[1]} {{}})")
-_Constant.__neg__ = lambda a: _Constant(f"(-{a.text})", -a.value, a.asked)  # type: ignore[attr-defined]
 
 
 class Recorder(Library):
@@ -187,7 +189,7 @@ def _followed(key: tuple[Any, ...], given: list[Any]) -> tuple[Any, str] | None:
         text, numbers = _lines(kernel, dtype, states, tuple(traced[:-1]), traced[-1] if decays else None, maximize)
     except TypeError:  # something else is done with a number
         return None
-    found = ", ".join([n.text if type(n) is _Constant else f"float('{n}')" for n in numbers])
+    found = ", ".join([f"float({n.text})" if type(n) is _Constant else f"float('{n}')" for n in numbers])
     return eval(f"lambda c: [{found}] if {' and '.join(asked) or True} else None"), text
 
 
@@ -208,12 +210,13 @@ def written(
     """
     kinds = tuple([_Constant if type(c) in (float, int) else c for c in constants])
     given = [*constants, decay]
-    ways = _ways.setdefault((kernel, dtype, states, kinds, decay != 0, maximize), []) if _plain(given) else [None]
+    key = (kernel, dtype, states, kinds, decay != 0, maximize)
+    ways = _ways.setdefault(key, []) if _plain(given) else [None]
     for way in ways:
         if way is not None and (numbers := way[0](given)) is not None:
             return way[1], numbers
     if len(ways) < 4 and None not in ways:
-        ways.append(_followed((kernel, dtype, states, kinds, decay != 0, maximize), given))
+        ways.append(_followed(key, given))
     text, found = _lines(kernel, dtype, states, constants, decay if decay != 0 else None, maximize)
     return text, [float(n) for n in found]
 

@@ -127,7 +127,7 @@ class Frame:
             if type(step) is Call:
                 self._call(step, inputs, own)
             elif type(step) is list:
-                step_all([x.run for x in step], [self._array(x.args[1], inputs, own) for x in step])
+                step_all([(x.run, self._array(x.args[1], inputs, own)) for x in step])
             else:
                 step(self.address)
         return [early[k] if k in early else self._result(k, r, inputs, own) for k, r in enumerate(program.plan.results)]

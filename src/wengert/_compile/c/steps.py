@@ -27,47 +27,40 @@ from .pieces import GRAIN, Place
 from .threads import address
 
 
-def _recorded(
-    kernel: Any, dtype: Any, states: int, constants: tuple[Any, ...], decay: float, maximize: bool
-) -> tuple[str, list[float]]:
-    """A step's C, and the numbers of this call."""
-    text, numbers = written(kernel, dtype, states, constants, decay, maximize)
-    return _body(text, dtype, states, len(numbers)), numbers
-
-
-@functools.lru_cache(256)
-def _body(text: str, dtype: Any, states: int, numbers: int) -> str:
+@functools.cache
+def _loop(text: str, dtype: Any, states: int, numbers: int) -> Any:
+    """The function that makes steps by these lines; ``None`` if there is no compiler."""
     c = C_TYPES[dtype]
     given = "".join(f"  {c} *a{k} = A[{k}];\n" for k in range(2 + states))
     hoisted = "".join(f"  const {c} k{j} = k[{j}];\n" for j in range(numbers))
-    return (
+    lib = library(
         f"static void f(void **A, i64 from, i64 to) {{\n{given}  const {c} *k = A[{2 + states}];\n{hoisted}"
         f"  IVDEP\n  for (i64 i = from; i < to; i++) {{\n{text}\n  }}\n}}\n"
         f"EXPORT void steps(void **A, i64 *n, i64 count) {{\n"
         f"  for (i64 k = 0; k < count; k++) go(f, A + k * {3 + states}, n[k], {GRAIN // 4});\n}}\n"
         "EXPORT void init(void **p) { shared = (parallel_t)p[0]; }\n"
     )
+    if lib is None:
+        return None
+    lib.init((ctypes.c_void_p * 1)(address()))
+    lib.steps.argtypes, lib.steps.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64], None
+    return lib.steps
 
 
-_loops: dict[str, Any] = {}  # C -> function, or None
-
-
-def _loop(body: str) -> Any:
-    if body not in _loops:
-        lib = library(body)
-        if lib is None:
-            _loops[body] = None
-        else:
-            lib.init((ctypes.c_void_p * 1)(address()))
-            lib.steps.argtypes, lib.steps.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64], None
-            _loops[body] = lib.steps
-    return _loops[body]
+@functools.lru_cache(256)  # parameters with equal numbers have it in common
+def _find(dtype: Any, kernel: Any, states: int, constants: Any, decay: Any, maximize: bool) -> tuple[Any, Any]:
+    """(loop, its numbers) of a step."""
+    try:
+        text, numbers = written(kernel, dtype, states, constants, decay, maximize)
+        return _loop(text, dtype, states, len(numbers)), np.array([*numbers, 0], dtype)
+    except (TypeError, ValueError, AttributeError):
+        return None, None
 
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def _like(b: Any, a: Any) -> Any:
+def _like(b: Any, a: Any) -> bool:
     """Whether an array is dense, and of the parameter's dtype and shape."""
     return type(b) is np.ndarray and b.flags.c_contiguous and b.dtype == a.dtype and b.shape == a.shape
 
@@ -77,7 +70,6 @@ class CStep:
 
     def __init__(self, step: Any) -> None:
         self.step = step
-        self._known: tuple[Any, ...] = ()
         self._arrays: list[Any] = []  # of the last step: the parameter's and the state's, dense ones
         self._addresses: list[int] = []
         optimizer, group, p = step.optimizer, step.group, step.param
@@ -86,31 +78,11 @@ class CStep:
             copy = {k: v.clone() if isinstance(v, Tensor) and v.numel() == 1 else v for k, v in state.items()}
             kernel, names, constants = optimizer._rule(group, copy, number)
         if p._payload.dtype in SUFFIX:  # the loop is there when the first step comes
-            self._find(
-                p._payload.dtype, kernel, len(names), constants, self._decay(group), group.get("maximize", False)
-            )
+            _find(p._payload.dtype, kernel, len(names), constants, self._decay(group), group.get("maximize", False))
 
     @staticmethod
     def _decay(group: dict[str, Any]) -> Any:
         return 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
-
-    def _find(self, dtype: Any, kernel: Any, states: int, constants: Any, decay: Any, maximize: bool) -> Any:
-        """(loop, its numbers) of a step."""
-        key = (dtype, kernel, states, constants, decay, maximize)
-        if self._known and self._known[0] == key:
-            return self._known[1]
-        found = _shared.get(key)
-        if found is None:
-            try:
-                body, numbers = _recorded(kernel, dtype, states, constants, decay, maximize)
-                found = _loop(body), np.array([*numbers, 0], dtype)
-            except (TypeError, ValueError, AttributeError):
-                found = None, None
-            if len(_shared) > 1000:
-                _shared.clear()
-            _shared[key] = found
-        self._known = key, found
-        return found
 
     def ready(self, g: Any) -> tuple[Any, Any, list[int], int] | None:
         """The loop, its numbers, the arrays' addresses and their size; ``None``: the step is done, in NumPy."""
@@ -122,19 +94,19 @@ class CStep:
         a = p._payload
         arrays = [a, *[t._payload for t in tensors]]
         if len(arrays) != len(self._arrays) or not all(map(operator.is_, arrays, self._arrays)):
-            dense = all([_like(b, a) for b in arrays]) and a.dtype in _FLOATS  # noqa: C419
+            dense = a.dtype in _FLOATS and all(_like(b, a) for b in arrays)
             self._arrays, self._addresses = (arrays, [*map(address_of, arrays)]) if dense else ([], [])
         loop = None
         if self._arrays and _like(g, a) and not any([t._box is not None for t in tensors]):  # noqa: C419
-            loop, numbers = self._find(a.dtype, kernel, len(names), constants, decay, maximize)
+            loop, numbers = _find(a.dtype, kernel, len(names), constants, decay, maximize)
         if loop is None:
             optimizer._step_in_place(a, g, tensors, kernel, constants, decay, maximize)
             return None
         return loop, numbers, [self._addresses[0], address_of(g), *self._addresses[1:]], a.size
 
 
-def step_all(steps: list[CStep], gradients: list[Any]) -> None:
-    """The steps of several parameters: one call of C for those, one after the other, that have the loop in common."""
+def step_all(steps: list[tuple[CStep, Any]]) -> None:
+    """Parameters' steps by their gradients: one call of C for those that follow each other and share a loop."""
     loop: Any = None
     kept: list[Any] = []  # the numbers that the table has the addresses of
     table: list[int] = []
@@ -147,7 +119,7 @@ def step_all(steps: list[CStep], gradients: list[Any]) -> None:
             made.clear()
 
     try:
-        for step, g in zip(steps, gradients, strict=True):
+        for step, g in steps:
             found = step.ready(g)
             if found is None:
                 continue
@@ -159,9 +131,6 @@ def step_all(steps: list[CStep], gradients: list[Any]) -> None:
             sizes.append(found[3])
     finally:  # the counts of those that are ready have been advanced
         run()
-
-
-_shared: dict[Any, Any] = {}  # what parameters with equal numbers have in common
 
 
 class Call:
