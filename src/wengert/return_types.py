@@ -6,14 +6,13 @@ True
 """
 
 from ._base.late_names import import_all
-from ._kinds import return_types
+from ._kinds.return_types import ReturnType, type_of_outs
 
 import_all.run()  # operators' modules make them
-all_return_types = [
-    value
-    for value in vars(return_types).values()
-    if isinstance(value, type) and issubclass(value, return_types.ReturnType) and value is not return_types.ReturnType
-]
+for _each in ReturnType.__subclasses__():  # all that have ``out=``, whether a program has used it or not
+    if not _each.__name__.endswith(("_out", "histogramdd")):
+        type_of_outs(_each)
+all_return_types = sorted(ReturnType.__subclasses__(), key=lambda each: each.__name__)
 globals().update({each.__name__: each for each in all_return_types})
 
 __all__ = ["all_return_types", *(each.__name__ for each in all_return_types)]  # noqa: PLE0604

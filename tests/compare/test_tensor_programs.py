@@ -219,6 +219,7 @@ OUTS = (
     T.cummax(f, 0, out=(e, i))
     T.aminmax(f, out=(e, e.clone())), T.frexp(f, out=(e, i.int()))
     T.linalg.qr(f, out=(e, e.clone()))
+    T.return_types.lu_unpack_out, T.return_types.topk_out, hasattr(T.return_types, "histogramdd_out")
     type(T.max(f, 0, out=(e, i))) is T.return_types.max_out, type(T.max(f, 0)) is T.return_types.max
     T.topk(f, 1, out=e)
     T.median(f, 0, out=e)
