@@ -83,7 +83,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest's own `faulthandler_timeout` starts and joins a thread at every test: on busy cores a sixth of the time of
     short ones.
     """
-    global _armed  # noqa: PLW0603
+    global _armed
     if time.monotonic() > _armed + 60 and sys.platform != "emscripten":
         _armed = time.monotonic()
         faulthandler.dump_traceback_later(360, file=item.config.stash[fault_handler_stderr_fd_key])
