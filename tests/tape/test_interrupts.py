@@ -282,7 +282,7 @@ def _count(run: Callable[[], Any], at: int, error: type[BaseException]) -> int:
         return 0
 
 
-def _interrupt(process: Any) -> None:
+def _interrupt(*process: Any) -> None:
     raise KeyboardInterrupt
 
 
