@@ -63,8 +63,13 @@ def _that_fails(x: torch.Tensor) -> Any:
 @pytest.mark.parametrize("function", [_with_a_break, _that_fails])
 def test_a_call_that_becomes_no_program_needs_no_collector(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
-    tracer = record.Tracer
-    monkeypatch.setattr(record, "Tracer", lambda start: made.append(weakref.ref(t := tracer(start))) or t)
+
+    class Known(record.Tracer):
+        def __init__(self, start: int) -> None:
+            super().__init__(start)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(record, "Tracer", Known)
     compiled = torch.compile(lambda x: function(x))
     with contextlib.suppress(RuntimeError):
         compiled(torch.ones(3, requires_grad=True))

@@ -241,7 +241,7 @@ def test_an_interrupt_at_a_fork_leaves_no_generator_shut() -> None:
 
 # ------------------------------------------------------------------------------------------------------------- workers
 _ROWS = torch.arange(6.0).reshape(6, 1)
-_LONG = [{"row": torch.full((40_000,), float(i))} for i in range(2)]
+_LONG: Any = [{"row": torch.full((40_000,), float(i))} for i in range(2)]
 
 
 def _loaded(data: Any, **options: Any) -> list[Any]:
@@ -336,7 +336,7 @@ def test_an_interrupt_while_a_worker_starts_waits_until_it_is_known(monkeypatch:
             signal.raise_signal(signal.SIGINT)
         return pid
 
-    loader = DataLoader(_LONG, num_workers=2, multiprocessing_context="fork")
+    loader: Any = DataLoader(_LONG, num_workers=2, multiprocessing_context="fork")
     places = _processes()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
