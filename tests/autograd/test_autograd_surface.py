@@ -495,6 +495,9 @@ def test_anomaly_mode_and_profiles_know_custom_functions() -> None:
     assert events["Twice"].input_shapes == [[2]]
     assert [c.name for c in events["Twice"].cpu_children] == ["aten::mul"]
     assert events["TwiceBackward"].sequence_nr == events["Twice"].sequence_nr
+    assert events["TwiceBackward"].fwd_thread == 1
+    of_leaf = events["torch::autograd::AccumulateGrad"]
+    assert (of_leaf.sequence_nr, of_leaf.fwd_thread) == (-1, 0)  # as in PyTorch: there is no forward that it belongs to
 
 
 def test_a_view_outlives_its_base_cut_off_and_may_not_be_written() -> None:

@@ -50,6 +50,32 @@ def test_a_program_in_c_needs_no_collector_either() -> None:
     assert left() is None
 
 
+def _with_a_break(x: torch.Tensor) -> Any:
+    y = x.sin()
+    return (y + 1).sum() if y.sum().item() > 0 else y
+
+
+def _that_fails(x: torch.Tensor) -> Any:
+    return x.sin() + torch.ones(5)
+
+
+@pytest.mark.usefixtures("no_gc")
+@pytest.mark.parametrize("function", [_with_a_break, _that_fails])
+def test_a_call_that_becomes_no_program_needs_no_collector(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    class Known(record.Tracer):
+        def __init__(self, start: int) -> None:
+            super().__init__(start)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(record, "Tracer", Known)
+    compiled = torch.compile(lambda x: function(x))
+    with contextlib.suppress(RuntimeError):
+        compiled(torch.ones(3, requires_grad=True))
+    assert [ref() for ref in made] == [None]
+
+
 BACKENDS = {"eager": "eager", "aot_eager": "aot_eager", "forward": lambda gm, _: gm.forward, "module": lambda gm, _: gm}
 
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import dis
 import gc
+import multiprocessing
+import os
 import random
+import signal
 import sys
 import threading
 import warnings
@@ -42,6 +46,7 @@ from wengert._tensor_api import override_sites
 from wengert.autograd import function
 from wengert.fx import _patching as fx_patching
 from wengert.nn.modules import _hooked
+from wengert.utils.data import DataLoader, TensorDataset
 
 POINTS = {"call", "c_return"}
 PACKAGE = str(Path(torch.__file__).parent)
@@ -107,11 +112,13 @@ def by_hand(frame: Any) -> bool:
 
 def calls(run: Callable[[], Any], at: int = 0, error: type[BaseException] = KeyboardInterrupt) -> int:
     """How many calls the library makes and gets in a program; ``error`` is raised at the ``at``-th."""
-    count = 0
+    count, process = 0, os.getpid()
 
     def profile(frame: Any, event: str, arg: Any) -> None:
         nonlocal count
-        if event in POINTS and frame.f_code.co_filename.startswith(PACKAGE) and not by_hand(frame):
+        if os.getpid() != process:
+            sys.setprofile(None)
+        elif event in POINTS and frame.f_code.co_filename.startswith(PACKAGE) and not by_hand(frame):
             count += 1
             if count == at:
                 sys.setprofile(None)
@@ -230,6 +237,146 @@ def test_an_interrupt_at_a_fork_leaves_no_generator_shut() -> None:
         thread.start()
         thread.join()
     assert count and opened == [*range(1, count + 1)]
+
+
+# ------------------------------------------------------------------------------------------------------------- workers
+_ROWS = torch.arange(6.0).reshape(6, 1)
+_LONG: Any = [{"row": torch.full((40_000,), float(i))} for i in range(2)]
+
+
+def _loaded(data: Any, **options: Any) -> list[Any]:
+    loader = DataLoader(data, batch_size=2, multiprocessing_context="fork", **options)
+    if options.get("persistent_workers"):
+        next(iter(loader))
+    return list(loader)
+
+
+WORKERS: dict[str, Callable[[], Any]] = {
+    "none": lambda: list(DataLoader(_LONG, batch_size=2)),
+    "two": lambda: _loaded(TensorDataset(_ROWS), num_workers=2),
+    "left": lambda: [next(iter(DataLoader(_LONG, num_workers=1, multiprocessing_context="fork")))],
+    "long": lambda: _loaded(_LONG, num_workers=1),
+    "persistent": lambda: _loaded(TensorDataset(_ROWS), num_workers=1, persistent_workers=True),
+    "unordered": lambda: _loaded(_ROWS.tolist(), num_workers=2, in_order=False),
+}
+# What these give are numbers of the system, which an exception at the very return loses; so does Python's `os.open`.
+NUMBERS = {"memfd_create", "recvmsg_into", "unpack"}
+
+
+def _processes() -> set[tuple[str, str]]:
+    """This process's children, with those that have ended but are not waited for, and its open files."""
+    files = [("file", name) for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
+    me, found = str(os.getpid()), []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1] == me:
+                found.append(("process", name))
+    return {*files, *found}
+
+
+def _count(run: Callable[[], Any], at: int, error: type[BaseException]) -> int:
+    """``calls`` with what its exception holds gone."""
+    try:
+        return calls(run, at, error)
+    except error:
+        return 0
+
+
+def _interrupt(*process: Any) -> None:
+    raise KeyboardInterrupt
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads Linux's list of processes")
+
+
+@needs_proc
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WORKERS)
+def test_an_interrupt_leaves_no_worker(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # one that comes while an iterator is freed
+    monkeypatch.setattr(sys.modules[__name__], "by_hand", _gives_a_number)
+    run = WORKERS[name]
+    wanted = sorted(map(repr, run()))
+    count = calls(run)
+    gc.collect()
+    before, places, threads = state(), _processes(), threading.active_count()
+    del before["random"]  # each iteration draws the workers' seed
+    ends = range(count - 17, count + 1, 2) if name == "left" else ()  # where the workers are ended
+    few = {*random.Random(name).sample(range(1, count + 1), 3), *ends}
+    for at in sorted(few):
+        _count(run, at, KeyboardInterrupt if at % 4 else MemoryError)
+        if _processes() != places:
+            gc.collect()
+        assert _processes() == places, f"call {at} of {count}"
+        assert threading.active_count() == threads
+        after = state()
+        assert {key: after[key] for key in before} == before
+    follows()
+    assert sorted(map(repr, run())) == wanted
+
+
+def _gives_a_number(frame: Any) -> bool:
+    """Whether a line gets a number of the system; or whether it is a list's own frame, where CPython 3.11 crashes."""
+    return frame.f_code.co_name == "<listcomp>" or not NUMBERS.isdisjoint(_names_at(frame))
+
+
+def _names_at(frame: Any) -> set[str]:
+    code, line = frame.f_code, frame.f_lineno
+    return {i.argval for i in dis.get_instructions(code) if i.positions and i.positions.lineno == line}
+
+
+@needs_proc
+@pytest.mark.filterwarnings("ignore")
+def test_an_interrupt_while_a_worker_starts_waits_until_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork = os.fork
+
+    def interrupted() -> int:
+        pid = fork()
+        if pid:
+            signal.raise_signal(signal.SIGINT)
+        return pid
+
+    loader: Any = DataLoader(_LONG, num_workers=2, multiprocessing_context="fork")
+    places = _processes()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fork", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                iter(loader)
+            patched.setattr(multiprocessing.context.ForkProcess, "_Popen", _interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                iter(loader)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert _processes() == places
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore")
+def test_other_threads_draw_after_an_interrupt_at_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    free: list[bool] = []
+
+    def fork() -> None:
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    def draw() -> None:
+        lock = torch.default_generator._lock
+        free.append(lock.acquire(timeout=1))
+        if free[-1]:
+            lock.release()
+
+    for at in range(1, calls(fork) + 1):
+        calls(fork, at)
+        thread = threading.Thread(target=draw)
+        thread.start()
+        thread.join()
+    assert free and all(free)
 
 
 if __name__ == "__main__":

@@ -305,6 +305,18 @@ def test_nothing_is_left_when_the_wrappers_are_gone() -> None:
     assert len(modes.slow_hooks) == before
 
 
+@pytest.mark.usefixtures("no_gc")
+def test_wrappers_go_at_once(T: Any, W: Any) -> None:
+    x = W(T.tensor([1.0, 2.0]), requires_grad=True)
+    y = (x * x).exp()
+    left = [weakref.ref(x), weakref.ref(y)]
+    node = y.grad_fn
+    del x, y
+    assert left[1]() is None and values(node._saved_result) == values(T.tensor([1.0, 2.0]).square().exp())
+    del node
+    assert left[0]() is None
+
+
 def test_policies_of_sizes_may_follow_by_position() -> None:
     class Wrapper(wengert.Tensor):
         @classmethod

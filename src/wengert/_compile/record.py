@@ -125,6 +125,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
     tracer.on_stop = stopped
     watch, leave = watching(tracer.watch, (engine.observers, tracer.observe), (payload_replaced, tracer.replaced))
     before = TRACER.get()
+    made: Recording | str = ""
     try:
         watch()
         TRACER.set(tracer)
@@ -163,7 +164,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
             changed = finder.changed() if _modes() == modes else "the call changes a mode or NumPy's random state"
             if changed is not None:
                 tracer.stop(changed)
-        made: Recording | str = tracer.broken or ""
+        made = tracer.broken or ""
         if not tracer.closed:
             made = _finished(tracer, finder, out)
             if isinstance(made, str):
@@ -185,6 +186,9 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
                 tracer.close()
         finally:
             TRACER.set(before)
+            if isinstance(made, str):  # no program takes the trace apart: its inputs know it, and it knows them
+                tracer.lifted.clear()
+                tracer.owners.clear()
 
 
 def _modes() -> Any:

@@ -182,6 +182,7 @@ class profile:
 
     def _event(self, k: int, span: Span, recorder: Recorder) -> FunctionEvent:
         step = span.name.startswith("ProfilerStep#")
+        of_a_node = span.scope == 1 or span.name.startswith("autograd::engine")
         return FunctionEvent(
             k,
             "ProfilerStep*" if step else span.name,
@@ -189,7 +190,7 @@ class profile:
             (span.start - recorder.began) / 1000,
             (span.end - recorder.began) / 1000,
             overload_name="",
-            fwd_thread=1 if span.scope == 1 or span.name.startswith("autograd::engine") else 0,
+            fwd_thread=1 if of_a_node and span.sequence >= 0 else 0,  # a leaf's step has no forward
             input_shapes=span.shapes,
             stack=span.stack,
             scope=span.scope,

@@ -52,7 +52,8 @@ _watch: Any = lambda: None  # a weak reference to the one there is
 class Wrapped(Transformed):
     """The metadata of a wrapper, and what its tensor is made of again when only this is left of it.
 
-    The wrapper holds the payload and not the other way around, except if its class has slots, which would be lost.
+    The wrapper holds the payload and not the other way around. What its class has in slots would be lost with it:
+    ``kept`` is what was there when an operator last had the wrapper as an operand or a result.
     """
 
     __slots__ = ("_dtype", "_shape", "cls", "kept", "owner", "place", "state", "strides", "watch")
@@ -63,7 +64,7 @@ class Wrapped(Transformed):
         global _watch
         self._shape, self._dtype, self.strides, self.place = shape, VALUE_DTYPES[dtype, _DEPTH], strides, place
         self.cls, self.state, self.owner = type(owner), owner.__dict__, weakref.ref(owner)
-        self.kept = owner if len(copyreg._slotnames(type(owner))) > len(_SLOTS) else None  # type: ignore[attr-defined]
+        self.kept: dict[str, Any] = {}
         self.watch = _watch()
         if self.watch is None:
             self.watch = _Watch()
@@ -80,6 +81,8 @@ class Wrapped(Transformed):
         t: Any = self.owner()
         if t is None or t._payload is not self:
             t = new(self.cls)
+            for name, value in self.kept.items():
+                setattr(t, name, value)
             t.__dict__ = self.state
             t._payload, t._node, t._box = self, None, None
             self.owner = weakref.ref(t)
@@ -206,6 +209,7 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
         for t in a if type(a) in (list, tuple) else (a,):
             if isinstance(t, Tensor) and isinstance(t._payload, Wrapped):
                 _insert(found, t)
+                _keep_slots(t)
     kinds = tuple(map(type, found))
     asked, before = _asked.set((None, (), [])), intercepted.set((op, *call, (args, kwargs)) if call else NOTHING)
     writing = getattr(writes, "op", None)
@@ -215,6 +219,9 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
             for cls in kinds:
                 out = cls.__torch_dispatch__(op, kinds, args, kwargs)  # type: ignore[attr-defined]
                 if out is not NotImplemented:
+                    for t in out if type(out) in (list, tuple) else (out,):
+                        if isinstance(t, Tensor) and isinstance(t._payload, Wrapped):
+                            _keep_slots(t)
                     return out
     finally:
         _asked.reset(asked)
@@ -267,15 +274,26 @@ def _adopted(t: Tensor, operands: list[Tensor]) -> Tensor:
 def copy_of(t: Tensor) -> Tensor:
     """Another wrapper with the same payload and attributes."""
     made: Tensor = new(type(t))
-    for name in copyreg._slotnames(type(t)):  # type: ignore[attr-defined]
-        if name not in _SLOTS and hasattr(t, name):
-            setattr(made, name, getattr(t, name))
+    for name, value in _slots(t).items():
+        setattr(made, name, value)
     made.__dict__ = t.__dict__
     made._payload, made._node, made._box = t._payload, None, None
     return made
 
 
 _SLOTS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
+
+
+def _slots(t: Tensor) -> dict[str, Any]:
+    """What a wrapper has in slots of its class."""
+    names = copyreg._slotnames(type(t))  # type: ignore[attr-defined]
+    return {name: getattr(t, name) for name in names if name not in _SLOTS and hasattr(t, name)}
+
+
+def _keep_slots(t: Tensor) -> None:
+    payload = t._payload
+    if t is payload.owner() and len(copyreg._slotnames(type(t))) > len(_SLOTS):  # type: ignore[attr-defined]
+        payload.kept = _slots(t)
 
 
 # ---- making wrappers

@@ -584,7 +584,9 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork)
+    for _ in range(2):  # an interrupt during a fork comes at the first call after it, and ends that one
+        os.register_at_fork(after_in_parent=_after_fork, after_in_child=_after_fork)
 
 _making = held(threading.RLock())
 default_generator: Generator = object.__new__(DefaultGenerator)

@@ -12,9 +12,11 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Iterator
 from itertools import cycle
 from typing import Any, NoReturn
 
@@ -32,20 +34,20 @@ class Workers:
         self.processes: list[Any] = []
         self.channels: list[Channel] = []
         self._owner = os.getpid()
+        self._patience = MP_STATUS_CHECK_INTERVAL
 
     def start(self, context: Any, job: Job) -> None:
         """Start one more worker."""
         here, there = pair()
         forked = context.get_start_method() == "fork"
-        process = context.Process(
-            target=worker_loop, args=(there, job, [*self.channels, here] if forked else []), daemon=True
-        )
-        self.processes.append(process)
         self.channels.append(here)
         try:
-            process.start()
+            with _later_interrupts() as handler:
+                inherited = ([*self.channels], handler) if forked else ([], None)
+                process = context.Process(target=worker_loop, args=(there, job, *inherited), daemon=True)
+                self.processes.append(process)
+                process.start()
         except (TypeError, AttributeError, pickle.PicklingError) as error:
-            self.processes.pop()
             warn(
                 "Got pickle error when attempting to start a worker Process. This might be because the worker Process "
                 "arguments are not picklable. Python 3.14+ changed the multiprocessing start method in non-Mac POSIX "
@@ -67,12 +69,16 @@ class Workers:
             return
         for channel in self.channels:
             channel.close()
-        _join(self.processes)
+        seconds, self._patience = self._patience, 0.0
+        _join(self.processes, seconds)
         for end in ("terminate", "kill"):
             alive = [process for process in self.processes if process.is_alive()]
             for process in alive:
                 getattr(process, end)()
             _join(alive)
+
+    def __del__(self) -> None:
+        self.shutdown()  # once more, without patience, if an interrupt has ended the first time
 
     def died(self, worker: int) -> RuntimeError:
         """The error for a worker that has died."""
@@ -90,10 +96,28 @@ class Workers:
         return noted(error, f"Why: {why}", advice)
 
 
-def _join(processes: list[Any]) -> None:
-    deadline = time.monotonic() + MP_STATUS_CHECK_INTERVAL
+@contextlib.contextmanager
+def _later_interrupts() -> Iterator[Any]:
+    """Ctrl-C waits until the end, where a process that is made would otherwise be lost; gives the handler before."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is None or threading.current_thread() is not threading.main_thread():
+        yield None
+        return
+    came: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+        yield handler
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _join(processes: list[Any], seconds: float = MP_STATUS_CHECK_INTERVAL) -> None:
+    deadline = time.monotonic() + seconds
     for process in processes:
-        process.join(max(0.0, deadline - time.monotonic()))
+        if process.pid is not None:  # it was started
+            process.join(max(0.0, deadline - time.monotonic()))
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -91,11 +92,12 @@ def _generate_state(base_seed: int, worker_id: int) -> list[int]:
     return np.random.SeedSequence(entropy).generate_state(4).tolist()
 
 
-def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
+def worker_loop(channel: Channel, job: Job, siblings: list[Channel], handler: Any) -> None:
     """Answer tasks in order until the other side closes the channel or dies.
 
     ``siblings``: the main process's ends of channels that a fork has copied into this process. They are closed, because
-    their workers could not notice the death of the main process otherwise.
+    their workers could not notice the death of the main process otherwise. ``handler``: of interrupts, if the fork has
+    copied another one.
     """
     global _worker_info
     from .channel import Closed
@@ -104,6 +106,8 @@ def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
         other.forget()
     channel.guard()
     try:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
         torch.set_num_threads(1)
         seed = _seed(job.base_seed, job.worker_id)
         _worker_info = WorkerInfo(job.worker_id, job.num_workers, seed, job.fetching[1])
