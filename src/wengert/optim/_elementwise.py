@@ -184,7 +184,7 @@ def advance(state: dict[str, Any]) -> int | float:
     step = state["step"]
     a = alias_payload(step)
     if isinstance(a, np.ndarray):
-        a += 1
+        a[()] = a.item() + 1  # a fifth of the time of ``a += 1``
         if step._box is not None:
             count_write(step)
         return a.item()

@@ -36,8 +36,12 @@ def _loop(text: str, dtype: Any, states: int, numbers: int) -> Any:
     lib = library(
         f"static void f(void **A, i64 from, i64 to) {{\n{given}  const {c} *k = A[{2 + states}];\n{hoisted}"
         f"  IVDEP\n  for (i64 i = from; i < to; i++) {{\n{text}\n  }}\n}}\n"
-        f"EXPORT void steps(void **A, i64 *n, i64 count) {{\n"
-        f"  for (i64 k = 0; k < count; k++) go(f, A + k * {3 + states}, n[k], {GRAIN // 4});\n}}\n"
+        # all parameters' elements are one range, which threads share
+        f"static void all(void **B, i64 from, i64 to) {{\n  void **A = B[0]; i64 *n = B[1];\n"
+        f"  for (i64 at = 0; at < to; at += *n++, A += {3 + states})\n"
+        f"    if (from < at + *n) f(A, from > at ? from - at : 0, to - at < *n ? to - at : *n);\n}}\n"
+        f"EXPORT void steps(void **A, i64 *n, i64 count) {{\n  i64 total = 0; void *B[] = {{A, n}};\n"
+        f"  for (i64 k = 0; k < count; k++) total += n[k];\n  go(all, B, total, {GRAIN // 4});\n}}\n"
         "EXPORT void init(void **p) { shared = (parallel_t)p[0]; }\n"
     )
     if lib is None:
