@@ -28,6 +28,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .memory import memory_order
 
@@ -182,6 +183,11 @@ def in_rows(r: Any) -> Any:
 _rows_of = functools.lru_cache(4096)(row_major_strides)
 
 
+def is_in_rows(a: Any) -> bool:
+    """Whether an array is row-major, its dims of size 1 too."""
+    return a.flags.c_contiguous and (1 not in a.shape or a.strides == _rows_of(a.shape, a.itemsize))
+
+
 def in_columns(r: Any) -> Any:
     """The matrices of a batch in column-major order, a copy if they are not."""
     if r.ndim == 2 and r.size:
@@ -190,6 +196,16 @@ def in_columns(r: Any) -> Any:
         return r
     order = (*range(r.ndim - 2), r.ndim - 1, r.ndim - 2)
     return relaid(r, in_order(r.shape, order, r.itemsize))
+
+
+def as_columns(r: Any) -> Any:
+    """A cotangent that LAPACK leaves column-major; a transform's value is returned unchanged."""
+    return in_columns(r) if type(r) is np.ndarray else r
+
+
+def as_rows(r: Any) -> Any:
+    """A cotangent in row-major order; a transform's value is returned unchanged."""
+    return in_rows(r) if type(r) is np.ndarray else r
 
 
 def in_channels_last(r: Any) -> Any:
@@ -439,10 +455,11 @@ def shape_like(a: Any) -> Any:
     return ChannelsLastShape(a.shape)
 
 
-def as_channels_of(r: Any, *operands: Any) -> Any:
+def as_channels_of(r: Any, *operands: Any, sequences: bool = False) -> Any:
     """A cotangent of an operand of a convolution, pooling or norm: channels-last if an operand is, else row-major.
 
-    ``operands``: arrays, or what is saved in place of one, with a shape of ``shape_like``.
+    ``operands``: arrays, or what is saved in place of one, with a shape of ``shape_like``. ``sequences``: as in
+    ``is_channels_last``.
     """
     if type(r) is not np.ndarray:  # a transform's value
         return r
@@ -450,9 +467,30 @@ def as_channels_of(r: Any, *operands: Any) -> Any:
         if type(a) is not np.ndarray:
             if type(getattr(a, "shape", a)) is ChannelsLastShape:
                 return in_channels_last(r)
-        elif not a.flags.c_contiguous and is_channels_last(a):
+        elif not a.flags.c_contiguous and is_channels_last(a, sequences):
             return in_channels_last(r)
     return in_rows(r)
+
+
+class ColumnsShape(tuple[int, ...]):
+    """The shape of a matrix that was column-major."""
+
+    __slots__ = ()
+
+
+def columns_shape(a: Any) -> Any:
+    """The shape of a factor of a product, for ``is_columns``."""
+    return ColumnsShape(a.shape) if is_columns(a) else a.shape
+
+
+def is_columns(a: Any) -> bool:
+    """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
+
+    ``a``: the array, or what is saved in place of it, with a shape of ``columns_shape``.
+    """
+    if type(a) is ndarray:
+        return a.flags.f_contiguous and a.ndim == 2 and a.strides == (a.itemsize, len(a) * a.itemsize)
+    return type(getattr(a, "shape", a)) is ColumnsShape
 
 
 def _by_channels(*ranks: tuple[int, ...]) -> Rule:

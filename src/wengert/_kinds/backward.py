@@ -139,7 +139,7 @@ def of_shape(shape: tuple[int, ...]) -> OperandShape:
 def _value(n: Any, slot: str, xp: Any) -> Any:
     """The value of a slot in the form for ``xp``."""
     value = getattr(n, slot, None)
-    if slot in ("x", "y") and type(value) is tuple:
+    if slot in ("x", "y") and isinstance(value, tuple):
         return of_shape(value)
     return unbox(n, value, n if slot == "result" else getattr(n, "f" + slot, None), xp)
 
@@ -190,7 +190,7 @@ def _shape(n: Any, edge: str) -> Any:
     """The shape of the operand behind an edge; ``None`` for a number."""
     kept = getattr(n, edge[1:])
     shape = kept.a.shape if isinstance(kept, Box) else kept
-    return shape if type(shape) is tuple else None
+    return shape if isinstance(shape, tuple) else None
 
 
 def _is(formula: Any, like: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.layouts import iterated, when_needless
+from .._arrays.layouts import columns_shape, iterated, when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
@@ -111,13 +111,16 @@ def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] |
     head = f"{operands}, *, out=None" if "alone" in flags else operands + p["p"]
     if c and not p["p"]:
         head += "=None"
-    parts = {**p, "operands": operands, "sx": "xa.shape", "sy": "ya.shape"}
+    parts = {**p, "operands": operands}
+    columns = " if type({a}) is not ndarray or {a}.flags.c_contiguous else columns_shape({a})"
+    for s, a in (("sx", "xa"), ("sy", "ya")):
+        parts[s] = ("{a}.shape" + columns).format(a=a)
     if c:
         parts |= {"ca": ", ca", "and_fc": " and fc is None"}
         parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
-        own = "shape_like({})" if flags["needless"] else "{}.shape"  # whether the order is that of a convolution
-        for s, a in (("sx", "xa"), ("sy", "ya")):
-            parts[s] = f"of_shape({own.format(a)})" if flags["own_shapes"] else "None"
+        own = "shape_like({a})" if flags["needless"] else "{a}.shape"  # whether the order is that of a convolution
+        kept = {True: f"of_shape({own})", False: "None", "columns": "None" + columns}[flags["own_shapes"]]
+        parts |= {"sx": kept.format(a="xa"), "sy": kept.format(a="ya")}
     return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
 
 
@@ -153,6 +156,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
             return {
                 "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(ARRAYS, info.name),
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
+                "columns_shape": columns_shape,
             }  # fmt: skip
 
         second = otherwise.__code__.co_varnames[1]  # the name of the keyword argument
@@ -183,7 +187,7 @@ def affine(
     node: str,
     node_without: str | None = None,
     added_first: bool = False,
-    own_shapes: bool = True,
+    own_shapes: bool | str = True,
     ranks: tuple[int, int] | None = None,
     other_ranks: Callable[..., Any] | None = None,
     refuse_shapes: Callable[..., Any],
@@ -208,8 +212,9 @@ def affine(
     ``first`` and ``second`` are called with ``(xp, g, x, y, *parameters)``. ``added(xp, g, shape, *parameters)`` is the
     vjp of the added tensor, and ``spread(xp, tangent, shape, *parameters)`` its jvp. ``node_without``: the node's name
     if no tensor is added. ``added_first``: the order of ``next_functions``. ``own_shapes``: whether a factor's formula
-    reads the shape of that factor. ``ranks``: the ranks of the factors that the operator itself accepts; calls with
-    other ranks go to ``other_ranks``, which costs less here than in a function around the operator.
+    reads the shape of that factor; "columns": only whether it is a column-major matrix. ``ranks``: the ranks of the
+    factors that the operator itself accepts; calls with other ranks go to ``other_ranks``, which costs less here than
+    in a function around the operator.
     ``refuse_shapes(error, x, y, added, *parameters)`` raises PyTorch's error for arrays that the library rejected.
     """
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.layouts import is_columns
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
@@ -126,9 +127,19 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
     return rule
 
 
+def left_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """The left factor's cotangent, column-major if the factor is, as in PyTorch: that of a transposed weight."""
+    return xp.mat_mat(other, g.mT).mT if is_columns(self) else xp.mat_mat(g, other.mT)
+
+
+def right_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """The right factor's cotangent, column-major if the factor is."""
+    return xp.mat_mat(g.mT, self).mT if is_columns(other) else xp.mat_mat(self.mT, g)
+
+
 @bilinear(
-    self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
-    other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
+    self=left_cotangent,
+    other=right_cotangent,
     node="MmBackward0",
     libname="matrix_product",
     batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
@@ -155,7 +166,9 @@ def mat_vec(self, vec):
 
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_vec(other, g),
-    other=lambda xp, g, self, other: xp.reshape(self, (self.shape[0], 1)) * g,
+    other=lambda xp, g, self, other: (
+        (xp.reshape(g, (g.shape[0], 1)) * self).mT if is_columns(other) else xp.reshape(self, (self.shape[0], 1)) * g
+    ),
     node="SqueezeBackward4",
     libname="product",
     batch=by_labels((0,), (0, 1), (1,)),
@@ -201,8 +214,8 @@ def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if other.ndim == 1:
         return xp.vec_mat(xp.reshape(g, (math.prod(g.shape),)), _folded(xp, self))
     if other.ndim == 2:
-        return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
-    d = xp.matmul_nd(self.mT, g)
+        return right_cotangent(xp, _folded(xp, g), _folded(xp, self), other)
+    d = xp.matmul_nd(self.mT, g) if self.ndim > 2 else xp.matmul_nd(g.mT, self).mT
     return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
 
 

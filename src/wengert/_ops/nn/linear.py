@@ -87,6 +87,13 @@ def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:
     return xp.column_sums(g) if shape == g.shape[1:] else xp.sum_to(g, shape)
 
 
+def _weight_cotangent(xp: Any, g: Any, input: Any, weight: Any) -> Any:
+    """In rows if the weight is, whose transpose is the second factor of PyTorch's product."""
+    if type(weight) is np.ndarray and not weight.flags.c_contiguous:
+        return xp.mat_mat(input.mT, g).mT
+    return xp.mat_mat(g.mT, input)
+
+
 def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     x, w, b = inner
     if mine[0] and not mine[1] and not mine[2] and (b is None or b.ndim < 2):
@@ -138,7 +145,7 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
 
 @affine(
     first=lambda xp, g, input, weight: xp.mat_mat(g, weight),
-    second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),
+    second=_weight_cotangent,
     added=_bias_cotangent,
     spread=lambda xp, t, shape: xp.expand(t, shape),
     node="AddmmBackward0",
