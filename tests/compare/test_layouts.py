@@ -224,7 +224,6 @@ x.contiguous()
 x.reshape(-1, 2) if x.numel() % 2 == 0 else x
 x.flatten(1)
 T.zeros_like(x)
-T.zeros_like(x[:, :1].transpose(1, 2)), T.empty_like(x[..., :1].contiguous().mT)
 T.full_like(x, 2.)
 F.mse_loss(x, x.contiguous(), reduction="none")
 x.new_zeros(x.shape)

@@ -28,7 +28,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from .memory import memory_order
 
@@ -470,27 +469,6 @@ def as_channels_of(r: Any, *operands: Any, sequences: bool = False) -> Any:
         elif not a.flags.c_contiguous and is_channels_last(a, sequences):
             return in_channels_last(r)
     return in_rows(r)
-
-
-class ColumnsShape(tuple[int, ...]):
-    """The shape of a matrix that was column-major."""
-
-    __slots__ = ()
-
-
-def columns_shape(a: Any) -> Any:
-    """The shape of a factor of a product, for ``is_columns``."""
-    return ColumnsShape(a.shape) if is_columns(a) else a.shape
-
-
-def is_columns(a: Any) -> bool:
-    """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
-
-    ``a``: the array, or what is saved in place of it, with a shape of ``columns_shape``.
-    """
-    if type(a) is ndarray:
-        return a.flags.f_contiguous and a.ndim == 2 and a.strides == (a.itemsize, len(a) * a.itemsize)
-    return type(getattr(a, "shape", a)) is ColumnsShape
 
 
 def _by_channels(*ranks: tuple[int, ...]) -> Rule:

@@ -71,9 +71,12 @@ PIECES["operand_of_two"] = """
 boxed_{s} = type({s}) is Box
 if boxed_{s}:
     @open(x=s)
-#? not broadcast
+#? not (broadcast or own_edges)
     else:
         {s} = of_shape({s})
+#? own_edges
+    else:
+        {s} = n.f{s}
 """
 PIECES["reduced"] = """
 shape = {k}.shape if boxed_{k} else {k}
@@ -100,6 +103,9 @@ return tuple(pairs)  #? joint
 PIECES["open_box"] = """
 if type({x}) is Box:
     @open
+#? own_edges
+    else:
+        {x} = n.f{x}
 """
 PIECES["open_list"] = """
 {x} = unbox(n, {x}, None, xp) if type({x}) is Box else [unbox(n, b, None, xp) for b in {x}]
@@ -139,7 +145,7 @@ def of_shape(shape: tuple[int, ...]) -> OperandShape:
 def _value(n: Any, slot: str, xp: Any) -> Any:
     """The value of a slot in the form for ``xp``."""
     value = getattr(n, slot, None)
-    if slot in ("x", "y") and isinstance(value, tuple):
+    if slot in ("x", "y") and type(value) is tuple:
         return of_shape(value)
     return unbox(n, value, n if slot == "result" else getattr(n, "f" + slot, None), xp)
 
@@ -190,7 +196,7 @@ def _shape(n: Any, edge: str) -> Any:
     """The shape of the operand behind an edge; ``None`` for a number."""
     kept = getattr(n, edge[1:])
     shape = kept.a.shape if isinstance(kept, Box) else kept
-    return shape if isinstance(shape, tuple) else None
+    return shape if type(shape) is tuple else None
 
 
 def _is(formula: Any, like: Any) -> bool:
@@ -284,7 +290,7 @@ def _step(
                 scope["times"] = shared(multiply)
     else:
         kind, template = "many", MANY_BACKWARD
-        read += [*(piece("open_box", x=x) for x in boxes), *(piece("open_list", x=x) for x in lists)]
+        read += [*(piece("open_box", x=x, own_edges="own_edges" in flags) for x in boxes), *(piece("open_list", x=x) for x in lists)]
         steps = [
             piece(
                 "joint_step" if joint else "step",

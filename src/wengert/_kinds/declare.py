@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._arrays.half import once
-from .._arrays.layouts import columns_shape, shape_like
+from .._arrays.layouts import shape_like
 from .._base.errors import nearest
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, bare, publish, register
 from .._tape.node import FREED, Box, Node, unnamed
@@ -66,7 +66,7 @@ def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
     """The names in the texts of an operator, and ``more`` names."""
     known = {
         "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "bare": bare(ARRAYS, info),
-        "columns_shape": columns_shape, "of_shape": of_shape, "shape_like": shape_like,
+        "of_shape": of_shape, "shape_like": shape_like,
     }  # fmt: skip
     return known | more
 

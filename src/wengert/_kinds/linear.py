@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.layouts import columns_shape, iterated, when_needless
+from .._arrays.layouts import iterated, when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
@@ -81,18 +81,27 @@ def linear(
 
 
 def bilinear(
-    self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
+    self: Formula,
+    other: Formula,
+    *,
+    node: str | None = None,
+    own_shapes: bool = True,
+    names: str | None = None,
+    **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is linear in each of its two tensors; the other arguments are positional parameters.
 
     ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is saved only if the
-    other one needs a gradient; a formula may read the shape of its own operand.
+    other one needs a gradient; a formula may read the shape of its own operand, or with ``own_shapes=False`` gets that
+    operand's edge where the operand is not saved.
     """
 
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
-        calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
-        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
+        used = _FACTORS if len(info.params) > 2 else _FACTORS[:2]
+        calls = (("fx", self, used), ("fy", other, used))
+        step = {} if own_shapes else {"own_edges": True}
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, step=step, saved_names=info.params)
 
         shape = _product("input", "other", "", parameters(info))
         return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
@@ -111,16 +120,13 @@ def _product(x: str, y: str, c: str, p: dict[str, str], ranks: tuple[int, int] |
     head = f"{operands}, *, out=None" if "alone" in flags else operands + p["p"]
     if c and not p["p"]:
         head += "=None"
-    parts = {**p, "operands": operands}
-    columns = " if type({a}) is not ndarray or {a}.flags.c_contiguous else columns_shape({a})"
-    for s, a in (("sx", "xa"), ("sy", "ya")):
-        parts[s] = ("{a}.shape" + columns).format(a=a)
+    parts = {**p, "operands": operands, "sx": "xa.shape", "sy": "ya.shape"}
     if c:
         parts |= {"ca": ", ca", "and_fc": " and fc is None"}
         parts["of_c"] = " or (ca is not None and ca.dtype is not xa.dtype)"
-        own = "shape_like({a})" if flags["needless"] else "{a}.shape"  # whether the order is that of a convolution
-        kept = {True: f"of_shape({own})", False: "None", "columns": "None" + columns}[flags["own_shapes"]]
-        parts |= {"sx": kept.format(a="xa"), "sy": kept.format(a="ya")}
+        own = "shape_like({})" if flags["needless"] else "{}.shape"  # whether the order is that of a convolution
+        for s, a in (("sx", "xa"), ("sy", "ya")):
+            parts[s] = f"of_shape({own.format(a)})" if flags["own_shapes"] else "None"
     return Shape("product", PRODUCT, head, parts, x=x, y=y, c=c, **flags)
 
 
@@ -156,7 +162,6 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
             return {
                 "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(ARRAYS, info.name),
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
-                "columns_shape": columns_shape,
             }  # fmt: skip
 
         second = otherwise.__code__.co_varnames[1]  # the name of the keyword argument
@@ -187,7 +192,7 @@ def affine(
     node: str,
     node_without: str | None = None,
     added_first: bool = False,
-    own_shapes: bool | str = True,
+    own_shapes: bool = True,
     ranks: tuple[int, int] | None = None,
     other_ranks: Callable[..., Any] | None = None,
     refuse_shapes: Callable[..., Any],
@@ -212,19 +217,22 @@ def affine(
     ``first`` and ``second`` are called with ``(xp, g, x, y, *parameters)``. ``added(xp, g, shape, *parameters)`` is the
     vjp of the added tensor, and ``spread(xp, tangent, shape, *parameters)`` its jvp. ``node_without``: the node's name
     if no tensor is added. ``added_first``: the order of ``next_functions``. ``own_shapes``: whether a factor's formula
-    reads the shape of that factor; "columns": only whether it is a column-major matrix. ``ranks``: the ranks of the
-    factors that the operator itself accepts; calls with other ranks go to ``other_ranks``, which costs less here than
-    in a function around the operator.
+    reads the shape of that factor; if not, it gets that factor's edge where the factor is not saved. ``ranks``: the
+    ranks of the factors that the operator itself accepts; calls with other ranks go to ``other_ranks``, which costs
+    less here than in a function around the operator.
     ``refuse_shapes(error, x, y, added, *parameters)`` raises PyTorch's error for arrays that the library rejected.
     """
 
     def declare(body: Any) -> Any:
         info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
-        calls = (("fc", added, ("c", "params")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
+        p = _FACTORS[2:] if len(info.params) > 3 else ()
+        factors = (*_FACTORS[:2], *p)
+        calls = (("fc", added, ("c", *p)), ("fx", first, factors), ("fy", second, factors))
+        step = {} if own_shapes else {"own_edges": True}
 
         def node_of(name: str, order: str) -> Any:
             return slotted(
-                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as,
+                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as, step=step,
                 saved_names=(*info.saved_as, *info.params[:2], *info.params[3:]),
             )  # fmt: skip
 

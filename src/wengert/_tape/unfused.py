@@ -99,7 +99,7 @@ def let_go(n: Any) -> None:
 
 def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
     """A saved value in another shape, with the same version cell; a saved shape is returned unchanged."""
-    if isinstance(box, tuple):
+    if type(box) is tuple:
         return shape
     if box.cell is None:
         box.cell = Version()
@@ -111,7 +111,7 @@ def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
     """The shape of an operand from a product's saved value; ``None`` if the value was freed or packed."""
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         return value
     return tuple(value.a.shape) if type(value) is Box and value.a is not None else None
 
@@ -162,7 +162,7 @@ def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
         size, flat = (*batch, *shape[-2:]), (many, *shape[-2:])
         wide = value
         if shape != size:
-            wide = size if isinstance(value, tuple) else _expanded(value, size)
+            wide = size if type(value) is tuple else _expanded(value, size)
         if edge is not None:
             edge = node_of("expand", n, step + 0.2, fx=edge, params=(size,), shape=shape)
         edges.append(viewed(edge, wide, flat, n, step))
@@ -248,7 +248,7 @@ def with_sizes(
             tensor = plain(n, name)
             return tuple(tensor.shape), tuple(tensor.stride())
         if type(edge) is not AccumulateGrad:  # values that the formulas do not need were not saved
-            return (value, None) if isinstance(value, tuple) else (None, None)
+            return (value, None) if type(value) is tuple else (None, None)
         step = -1 if transposed and name == second else 1
         return tuple(edge.variable.shape[::step]), tuple(edge.variable.stride()[::step])
 

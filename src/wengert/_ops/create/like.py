@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import empty_like as dense_like
-from ..._arrays.layouts import is_in_rows
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
@@ -40,7 +39,7 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
     """An uninitialised array with a tensor's shape, in its memory order unless ``memory_format`` says otherwise."""
     a = in_memory(input._payload)
     if memory_format in (None, dtypes.preserve_format):
-        if type(a) is np.ndarray and not is_in_rows(a):
+        if type(a) is np.ndarray and not a.flags.c_contiguous:
             return dense_like(a, np_dtype)
         return np.empty(tuple(a.shape), np_dtype)
     return _empty_in(tuple(a.shape), np_dtype, memory_format)
@@ -90,7 +89,7 @@ def empty_like(input: Tensor, **kwargs: Any) -> Tensor:
 def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> Tensor:
     if not kwargs and isinstance(input, Tensor):
         a = input._payload
-        if type(a) is np.ndarray and a.flags.c_contiguous and (1 not in a.shape or is_in_rows(a)):
+        if type(a) is np.ndarray and a.flags.c_contiguous:
             if type(value) is int and not value:
                 return made(np.zeros(a.shape, a.dtype))
             np_dtype = a.dtype

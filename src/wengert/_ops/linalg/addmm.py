@@ -115,7 +115,7 @@ _FACTS: dict[str, Any] = {
     second=lambda xp, g, mat1, mat2, beta, alpha: scaled(right_cotangent(xp, g, mat1, mat2), alpha),
     node="AddmmBackward0",
     libname="addmm_rows",
-    own_shapes="columns",
+    own_shapes=False,
     batch=_batched((0, 1), (1, 2), (0, 2)),
     samples=[((2, 3), (3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,), (2, 1), ())],
     **_FACTS,

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from ..._arrays.layouts import is_columns
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
@@ -22,6 +22,7 @@ from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear, refuse_mixed
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._tape.error_text import broadcast_error, expect_tensors
+from ..._tape.node import AccumulateGrad
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
@@ -127,6 +128,31 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
     return rule
 
 
+def is_columns(factor: Any) -> bool:
+    """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
+
+    ``factor``: the array, or the edge of one that was not saved: that of a leaf, or of a leaf's transpose.
+    """
+    if type(factor) is AccumulateGrad:
+        factor = factor.box.a
+    if type(factor) is not ndarray:
+        return _is_transposed(factor)
+    if factor.flags.c_contiguous:
+        return False
+    return factor.ndim == 2 and factor.strides == (factor.itemsize, len(factor) * factor.itemsize)
+
+
+_TURNS = {"matrix_t": ((),), "permute": (((1, 0),),), "transpose_dims": ((0, 1), (1, 0))}  # with their parameters
+
+
+def _is_transposed(edge: Any) -> bool:
+    """Whether an edge is the transpose of a leaf that is a row-major matrix."""
+    if edge is None or getattr(edge, "params", None) not in _TURNS.get(getattr(edge, "operator", ""), ()):
+        return False
+    a = edge.fx.box.a if type(edge.fx) is AccumulateGrad else None
+    return type(a) is ndarray and a.ndim == 2 and a.strides == (a.shape[1] * a.itemsize, a.itemsize)
+
+
 def left_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
     """The left factor's cotangent, column-major if the factor is, as in PyTorch: that of a transposed weight."""
     return xp.mat_mat(other, g.mT).mT if is_columns(self) else xp.mat_mat(g, other.mT)
@@ -142,6 +168,7 @@ def right_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
     other=right_cotangent,
     node="MmBackward0",
     libname="matrix_product",
+    own_shapes=False,
     batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
     dtypes="fci",
     samples=[((2, 3), (3, 4), ()), ((1, 3), (3, 1), ()), ((2, 0), (0, 3), ()), ((0, 2), (2, 3), ())],
@@ -171,6 +198,7 @@ def mat_vec(self, vec):
     ),
     node="SqueezeBackward4",
     libname="product",
+    own_shapes=False,
     batch=by_labels((0,), (0, 1), (1,)),
     dtypes="fci",
     samples=[((3,), (3, 2), ()), ((0,), (0, 2), ())],

@@ -17,7 +17,7 @@ from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
-from ..linalg.matmul import matmul, sizes_text
+from ..linalg.matmul import is_columns, matmul, sizes_text
 from ..shape.broadcasting import expand_size
 
 
@@ -88,10 +88,8 @@ def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:
 
 
 def _weight_cotangent(xp: Any, g: Any, input: Any, weight: Any) -> Any:
-    """In rows if the weight is, whose transpose is the second factor of PyTorch's product."""
-    if type(weight) is np.ndarray and not weight.flags.c_contiguous:
-        return xp.mat_mat(input.mT, g).mT
-    return xp.mat_mat(g.mT, input)
+    """Column-major if the weight is: its transpose is the second factor of PyTorch's product."""
+    return xp.mat_mat(input.mT, g).mT if is_columns(weight) else xp.mat_mat(g.mT, input)
 
 
 def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -144,7 +142,9 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
 
 
 @affine(
-    first=lambda xp, g, input, weight: xp.mat_mat(g, weight),
+    first=lambda xp, g, input, weight: (
+        xp.mat_mat(weight.mT, g.mT).mT if is_columns(input) else xp.mat_mat(g, weight)
+    ),
     second=_weight_cotangent,
     added=_bias_cotangent,
     spread=lambda xp, t, shape: xp.expand(t, shape),
