@@ -207,6 +207,11 @@ def as_rows(r: Any) -> Any:
     return in_rows(r) if type(r) is np.ndarray else r
 
 
+def as_operand(r: Any, operand: Any) -> Any:
+    """A cotangent that PyTorch makes of zeros like the operand, or of its elements, and not of what arrives."""
+    return as_like(operand, r) if type(r) is np.ndarray and type(operand) is np.ndarray else r
+
+
 def in_channels_last(r: Any) -> Any:
     """The array in channels-last order, a copy if it is not."""
     return relaid(r, in_order(r.shape, channels_last_order(r.ndim), r.itemsize))
