@@ -290,7 +290,10 @@ def _step(
                 scope["times"] = shared(multiply)
     else:
         kind, template = "many", MANY_BACKWARD
-        read += [*(piece("open_box", x=x, own_edges="own_edges" in flags) for x in boxes), *(piece("open_list", x=x) for x in lists)]
+        read += [
+            *(piece("open_box", x=x, own_edges="own_edges" in flags) for x in boxes),
+            *(piece("open_list", x=x) for x in lists),
+        ]
         steps = [
             piece(
                 "joint_step" if joint else "step",

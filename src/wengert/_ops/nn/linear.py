@@ -147,9 +147,7 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
 
 
 @affine(
-    first=lambda xp, g, input, weight: (
-        xp.mat_mat(weight.mT, g.mT).mT if is_columns(input) else xp.mat_mat(g, weight)
-    ),
+    first=lambda xp, g, input, weight: xp.mat_mat(weight.mT, g.mT).mT if is_columns(input) else xp.mat_mat(g, weight),
     second=_weight_cotangent,
     added=_bias_cotangent,
     spread=lambda xp, t, shape: xp.expand(t, shape),
