@@ -224,4 +224,4 @@ def test_expression(expression: str, turned: bool) -> None:
 if __name__ == "__main__":  # every difference, also of what the tests have no time for
     for name, op in DERIVED.items():
         for difference in compared(op, True):
-            print(f"{name} | {difference}")
+            print(f"{name} | {difference}")  # noqa: T201  to be read

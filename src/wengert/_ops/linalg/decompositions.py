@@ -45,8 +45,7 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     """Murray, Differentiation of the Cholesky decomposition (2016): ``L^-H sym(tril(L^H gL)) L^-1``."""
     x = mul(xp, H(xp, L), g)
     half = (xp.lower_triangle(x, 0) + H(xp, xp.lower_triangle(x, -1))) * 0.5
-    y = solve_tri(xp, H(xp, L), half, True)
-    return solve_tri(xp, H(xp, L), H(xp, y), True)  # y L^-1 is Hermitian, and so lies column by column, as LAPACK's
+    return solve_tri(xp, H(xp, L), solve_tri_right(xp, half, L, False), True)
 
 
 def _cholesky_jvp(xp: Any, tangents: Any, result: Any, self: Any, upper: bool) -> Any:
