@@ -169,9 +169,6 @@ T.linalg.pinv(a[:2])
 T.linalg.lstsq(a, b).solution
 T.linalg.eigvalsh(s)
 T.linalg.svdvals(a)
-F.scaled_dot_product_attention(c, c, c)
-F.scaled_dot_product_attention(c[None], c[None], c[None])
-F.scaled_dot_product_attention(c.mT[None], c[None], c[None])
 T.fft.fft(a)
 T.fft.fft(c, n=3, dim=1)
 T.fft.rfft(c, dim=0)
@@ -182,7 +179,6 @@ c.max()
 c.mT.min()
 c.floor()
 c.mT.ceil()
-F.mse_loss(c, c.mT, reduction="none")
 """.strip().split("\n")
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from .._base.registry import plain
 from .blas import is_shared, over_samples
 from .large import row_sums
-from .layouts import empty, in_order
 from .library import NUMBERS, in_lib, lib
 from .softmax_large import moderate_exponential
 
@@ -97,10 +96,7 @@ def attention_cotangents(
     g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
     """The cotangents of query, key and value; the weights of each part are given or computed again."""
-    gq, gk, gv = (
-        empty(x.shape, x.dtype, in_order(x.shape, order, x.itemsize)) if need else None
-        for x, need, order in zip((query, key, value), needs, _orders(query, key, value), strict=False)
-    )
+    gq, gk, gv = (np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False))
     mask = mask_by_parts(mask, query)
 
     def work(job: Any) -> None:
@@ -122,15 +118,6 @@ def attention_cotangents(
     count = query.size // query.shape[-1] * key.shape[-2]
     over_cut(work, list(zip(*tape, strict=True)), 2 * count, query.shape[-1] + value.shape[-1])
     return gq, gk, gv, None
-
-
-def _orders(*operands: Any) -> list[tuple[int, ...]]:
-    """The orders of their cotangents' dims: PyTorch's fused kernel has the heads inside, products turn the keys'."""
-    rank = operands[0].ndim
-    if rank == 4 and all(x.strides[-1] == x.itemsize for x in operands):
-        return [(0, 2, 1, 3)] * 3
-    rows = tuple(range(rank))
-    return [rows, (*rows[:-2], rank - 1, rank - 2), rows]
 
 
 @in_lib

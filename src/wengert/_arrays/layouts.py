@@ -204,7 +204,7 @@ def as_columns(r: Any) -> Any:
 
 def as_rows(r: Any) -> Any:
     """A cotangent in row-major order; a transform's value is returned unchanged."""
-    return in_rows(r) if type(r) is np.ndarray else r
+    return r if type(r) is not np.ndarray or r.flags.c_contiguous else r.copy()
 
 
 def as_operand(r: Any, operand: Any) -> Any:

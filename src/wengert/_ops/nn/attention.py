@@ -46,7 +46,7 @@ def _attention_grads(
     if needs[0] or needs[1] or needs[3]:
         gs = xp._softmax_backward_data(xp.matmul_nd(g, value.mT), p, p.ndim - 1)
         gq = xp.matmul_nd(gs, key) * scale if needs[0] else None
-        gk = xp.matmul_nd(query.mT, gs).mT * scale if needs[1] else None
+        gk = xp.matmul_nd(gs.mT, query) * scale if needs[1] else None
         gm = gs if needs[3] else None
     return tuple(
         d if d is None or d.shape == t.shape else xp.sum_to(d, tuple(t.shape))

@@ -17,7 +17,6 @@ from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, get_default_dtype
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, TENSORS, public
 from ..._kinds.general import general
-from ..._kinds.laid_out import ordered
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import common_shape, expect_tensors, of_python
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -205,9 +204,7 @@ def mse_loss(
     input, target = _fit("mse_loss", input, target, "mse_cpu")
     if weight is not None:
         return weighted(squared_error(input, target, NONE), weight, input, reduction)
-    code = reduction_code(reduction, size_average, reduce)
-    r = squared_error(input, target, code)
-    return r if code != NONE else ordered(r, input, target)
+    return squared_error(input, target, reduction_code(reduction, size_average, reduce))
 
 
 @public("nn.functional.l1_loss")

@@ -29,7 +29,7 @@ def _padded(fn: Any) -> Any:
     filled = channels_last(fn)
 
     def run(a: Any, pad: Pads, value: Any) -> Any:
-        if type(a) is not np.ndarray or max(pad, default=0) > 0:
+        if type(a) is not np.ndarray or a.flags.c_contiguous or max(pad, default=0) > 0:
             return filled(a, pad, value)
         source = _frame(a.shape, pad)[2]
         return relaid_copy(a if source is None else a[source])
