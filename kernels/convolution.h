@@ -25,9 +25,7 @@ ENTRY(conv_images_f) { const conv_t k = *(const conv_t *)A[0]; part_t f = IS_SQU
   f(A, from, to); }
 #define WEIGHTS(name, V, fixed) static __attribute__((noinline)) void name(void **A, i64 from, i64 to) { \
   conv_t k = *(const conv_t *)A[0]; fixed \
-  const i64 M = N(SIZES), G = N(SIZES + 1), x = k.C * DP(k) * HP(k) * WP(k), o = k.O * k.OD * k.OH * k.OW, each = k.O * k.C * k.KD * k.KH * k.KW, blocks = blocks_of(k.O); \
-  for (i64 q = from; q < to; q++) { const i64 g = q / blocks, b = q % blocks; \
-    conv_weight_blocks(P(float, 0) + g * each, P(float, 1) + g * x, P(float, 2) + g * o, M, G * x, G * o, k, V, b, b + 1); } }
+  for (i64 q = from; q < to; q++) conv_weight(P(float, 0), P(float, 1), P(float, 2), N(SIZES), N(SIZES + 1), k, V, q, q + 1); }
 WEIGHTS(weights_any, 2, ) WEIGHTS(weights_3_1, 2, SQUARE(3, 1))
 #ifdef FLOATS
 WEIGHTS(weights_any_1, 1, ) WEIGHTS(weights_3_1_1, 1, SQUARE(3, 1)) WEIGHTS(weights_3_2, 2, SQUARE(3, 2))
@@ -37,6 +35,7 @@ ENTRY(conv_weights_f) { const conv_t k = *(const conv_t *)A[0]; part_t f = IS_SQ
   f = lanes_of(k.O) == VL ? (f == weights_any ? weights_any_1 : weights_3_1_1) : IS_SQUARE(3, 2) ? weights_3_2 : f;
 #endif
   f(A, from, to); }
+ENTRY(conv_weight_parts_f) { const conv_t k = *(const conv_t *)A[0]; *P(i64, 0) = N(SIZES + 1) * blocks_of(k.O) * cuts_of(N(SIZES + 1), k); }
 ENTRY(conv_lanes_f) { *P(i64, 0) = lanes_of(N(0)); }
 
 /* Few outputs of a group, as of a depthwise convolution: planes (sample, output), whose rows are sums of shifted rows. */

@@ -217,7 +217,7 @@ def loop(text: str) -> str | None:
 # Functions and macros of convolution that have a form for doubles, and their words.
 OF_FLOATS = (
     r"conv_(?:tile|some|places|pack|items|weight|weight_blocks)|pad_channels|weight_(?:tile|some)|row_at|is_flat|"
-    r"add_(?:taps|columns)|(?:lanes|blocks|bands)_of|TILED|TILED_ROWS|TAPPED|LANES|IMAGES|WEIGHTS|(?:images|weights)_\w+"
+    r"add_(?:taps|columns)|(?:lanes|blocks|bands|cuts)_of|TILED|TILED_ROWS|TAPPED|LANES|IMAGES|WEIGHTS|(?:images|weights)_\w+"
 )
 
 

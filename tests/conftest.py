@@ -3,6 +3,7 @@ the real torch where it is installed."""
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import gc
 import importlib.metadata
@@ -10,6 +11,7 @@ import importlib.util
 import random
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ from types import ModuleType
 import hypothesis
 import numpy as np
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 HERE = Path(__file__).parent
 
@@ -69,6 +72,25 @@ def no_gc() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+_armed = 0.0
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that hangs prints every thread's traceback after five to six minutes.
+
+    pytest's own `faulthandler_timeout` starts and joins a thread at every test: on busy cores a sixth of the time of
+    short ones.
+    """
+    global _armed
+    if time.monotonic() > _armed + 60 and sys.platform != "emscripten":
+        _armed = time.monotonic()
+        faulthandler.dump_traceback_later(360, file=item.config.stash[fault_handler_stderr_fd_key])
+
+
+def pytest_sessionfinish() -> None:
+    faulthandler.cancel_dump_traceback_later()
 
 
 def _import_torch() -> ModuleType:

@@ -80,8 +80,8 @@ def main(arguments: list[str]) -> int:
     except (OSError, subprocess.CalledProcessError, zipfile.BadZipFile) as error:
         print(f"in_browser: no Pyodide with NumPy is to be had here ({error})", file=sys.stderr)
         return UNAVAILABLE
-    if arguments[:2] == ["-m", "pytest"]:  # its watchdog is a thread, and descriptors cannot be duplicated
-        arguments = [*arguments, "-p", "no:cacheprovider", "--override-ini=faulthandler_timeout=0", "--capture=sys"]
+    if arguments[:2] == ["-m", "pytest"]:  # descriptors cannot be duplicated
+        arguments = [*arguments, "-p", "no:cacheprovider", "--capture=sys"]
     script = str(Path(__file__).with_suffix(".mjs"))
     command = [node, "--stack-size=4000", script, str(where), str(ROOT), str(pure), *arguments]
     return subprocess.run(command, check=False).returncode

@@ -53,6 +53,14 @@ def _lanes(k: Kernels, outputs: int, dtype: Any) -> int:
     return int(lanes[0])
 
 
+@functools.lru_cache(512)
+def _weight_parts(k: Kernels, s: _Sizes, dtype: Any) -> int:
+    """The parts that threads share when they compute the weights' cotangent."""
+    parts = np.zeros(1, np.int64)
+    k.call("conv_weight_parts", dtype, 1, 1, s.sizes, (), parts)
+    return int(parts[0])
+
+
 def _bordered(k: Kernels, s: _Sizes, x: Any) -> Any:
     """The images with their borders."""
     x = np.ascontiguousarray(x)
@@ -120,7 +128,8 @@ def convolve_weight(
     if not s.suits:
         return None
     r = np.empty((groups * o, c, *kernel), x.dtype)
-    name, parts = ("conv_plane_weights", groups * o) if s.in_planes else ("conv_weights", groups * s.blocks)
+    name = "conv_plane_weights" if s.in_planes else "conv_weights"
+    parts = groups * o if s.in_planes else _weight_parts(k, s, x.dtype)
     k.call(name, x.dtype, parts, GRAIN, (*s.sizes, 0), (), r, _bordered(k, s, x), np.ascontiguousarray(g))
     return r
 

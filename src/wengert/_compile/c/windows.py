@@ -172,9 +172,9 @@ def conv_weight(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
     pieces: list[Piece] = []
     a, g = _bordered(ctx, k, a, pieces), ctx.dense(g, pieces)
     work = k.c * math.prod(k.kernel) * k.n * k.places
-    piece = Piece(f"{k.groups} * blocks_of({k.o})", max(GRAIN // (2 * work), 1))
+    piece = Piece(f"{k.groups} * blocks_of({k.o}) * cuts_of({k.groups}, {k.text})", max(GRAIN // (2 * work), 1))
     names = ", ".join(piece.pointer(q) for q in (o, a, g))
-    piece.add(f"  conv_weight({names}, {k.n}, {k.groups}, {k.text}, from, to);")
+    piece.add(f"  conv_weight({names}, {k.n}, {k.groups}, {k.text}, lanes_of({k.o}) / VL, from, to);")
     return [*pieces, piece]
 
 

@@ -83,9 +83,9 @@ INLINE void weight_tile(const int J, const int V, const int T, float *acc, const
 INLINE void weight_some(const i64 J, const int V, const i64 T, float *acc, const float *x, const float *g, const conv_t k, i64 row, i64 tap, const i64 *at, i64 rows, int first) {
   switch (J) { TILED_ROWS(1) TILED_ROWS(2) TILED_ROWS(3) TILED_ROWS(4) TILED_ROWS(5) TILED_ROWS(6) TILED_ROWS(7) TILED_ROWS(8) TILED_ROWS(9) TILED_ROWS(10) TILED_ROWS(11) TILED_ROWS(12) TILED_ROWS(13) TILED_ROWS(14) }
 }
-/* the cotangent of the weights of blocks from..to of one group's outputs; xs, gs: from one image, with its border, to the next */
-INLINE void conv_weight_blocks(float *gw, const float *x, const float *g, i64 N, i64 xs, i64 gs, const conv_t k, const int V, i64 from, i64 to) {
-  const i64 lanes = V * VL, bands = bands_of(N, k), rows = k.OD * k.OH, L = rows * k.OW, taps = k.C * k.KD * k.KH, all = taps * k.KW, most = (N * rows + bands - 1) / bands, parts = (k.KW + 2) / 3;
+/* the cotangent of the weights of blocks from..to of one group's outputs, of taps' rows first..last; xs, gs: from one image, with its border, to the next */
+INLINE void conv_weight_blocks(float *gw, const float *x, const float *g, i64 N, i64 xs, i64 gs, const conv_t k, const int V, i64 from, i64 to, i64 first, i64 last) {
+  const i64 lanes = V * VL, bands = bands_of(N, k), rows = k.OD * k.OH, L = rows * k.OW, taps = last - first, all = taps * k.KW, whole = k.C * k.KD * k.KH * k.KW, most = (N * rows + bands - 1) / bands, parts = (k.KW + 2) / 3;
   float *acc = room(((to - from) * all * lanes + most * k.OW * lanes + 2 * most + VL) * sizeof(float)), *gt = acc + (to - from) * all * lanes; i64 *at = (i64 *)(gt + most * k.OW * lanes);
   for (i64 band = 0; band < bands; band++) { const i64 r0 = N * rows * band / bands, r1 = N * rows * (band + 1) / bands;
     for (i64 r = r0; r < r1; r++) at[r - r0] = row_at(r, k, xs);
@@ -94,16 +94,17 @@ INLINE void conv_weight_blocks(float *gw, const float *x, const float *g, i64 N,
       for (i64 r = r0, e; r < r1; r = e) { const i64 n = r / rows; e = (n + 1) * rows < r1 ? (n + 1) * rows : r1;
         turn_f(gt + (r - r0) * k.OW * lanes, g + n * gs + b * lanes * L + r % rows * k.OW, L, (e - r) * k.OW, outputs, lanes); }
       for (i64 p = 0, tap = 0; p < parts; p++) { const i64 T = k.KW / parts + (p < k.KW % parts), tiles = (taps + TILE / T - 1) / (TILE / T); /* of equal height, but for one row */
-        for (i64 m = 0, r = 0; m < tiles; m++) { const i64 J = taps / tiles + (m < taps % tiles);
-          weight_some(J, V, T, acc_b, x, gt, k, r, tap, at, r1 - r0, band == 0); r += J; }
+        for (i64 m = 0, r = first; m < tiles; m++) { const i64 J = taps / tiles + (m < taps % tiles);
+          weight_some(J, V, T, acc_b - first * k.KW * lanes, x, gt, k, r, tap, at, r1 - r0, band == 0); r += J; }
         tap += T; } } }
-  for (i64 b = from; b < to; b++) turn_f(gw + b * lanes * all, acc + (b - from) * all * lanes, lanes, k.O - b * lanes < lanes ? k.O - b * lanes : lanes, all, all);
+  for (i64 b = from; b < to; b++) turn_f(gw + b * lanes * whole + first * k.KW, acc + (b - from) * all * lanes, lanes, k.O - b * lanes < lanes ? k.O - b * lanes : lanes, all, whole);
 }
-/* the same of blocks of all groups */
-INLINE void conv_weight(float *gw, const float *x, const float *g, i64 N, i64 G, const conv_t k, i64 from, i64 to) {
-  const i64 blocks = blocks_of(k.O), xs = k.C * DP(k) * HP(k) * WP(k), gs = k.O * k.OD * k.OH * k.OW;
-  for (i64 q = from, e; q < to; q = e) { const i64 h = q / blocks, b = h * blocks; e = b + blocks < to ? b + blocks : to;
-    conv_weight_blocks(gw + h * k.O * k.C * k.KD * k.KH * k.KW, x + h * xs, g + h * gs, N, G * xs, G * gs, k, lanes_of(k.O) / VL, q - b, e - b); }
+/* the same of all groups, in parts: blocks of outputs, each in two halves of the taps' rows where two threads would find too few blocks */
+INLINE i64 cuts_of(i64 G, const conv_t k) { const i64 blocks = G * blocks_of(k.O), tiles = k.C * k.KD * k.KH * 3 / TILE; return blocks > 3 || tiles < 2 ? 1 : 2; }
+INLINE void conv_weight(float *gw, const float *x, const float *g, i64 N, i64 G, const conv_t k, const int V, i64 from, i64 to) {
+  const i64 blocks = blocks_of(k.O), cuts = cuts_of(G, k), rows = k.C * k.KD * k.KH, xs = k.C * DP(k) * HP(k) * WP(k), gs = k.O * k.OD * k.OH * k.OW;
+  for (i64 q = from, e; q < to; q = e) { const i64 b = q / cuts % blocks, c = q % cuts, h = q / cuts / blocks, left = cuts > 1 ? cuts - c : blocks - b; e = q + left < to ? q + left : to;
+    conv_weight_blocks(gw + h * k.O * rows * k.KW, x + h * xs, g + h * gs, N, G * xs, G * gs, k, V, b, cuts > 1 ? b + 1 : b + e - q, rows * c / cuts, cuts > 1 ? rows * (c + e - q) / cuts : rows); }
 }
 /* each tap's part of the cotangent, (C, K, places), added where it belongs */
 static __attribute__((unused)) void add_columns(float *x, const float *col, const conv_t k) {
