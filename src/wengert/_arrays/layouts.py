@@ -182,11 +182,6 @@ def in_rows(r: Any) -> Any:
 _rows_of = functools.lru_cache(4096)(row_major_strides)
 
 
-def is_in_rows(a: Any) -> bool:
-    """Whether an array is row-major, its dims of size 1 too."""
-    return a.flags.c_contiguous and (1 not in a.shape or a.strides == _rows_of(a.shape, a.itemsize))
-
-
 def in_columns(r: Any) -> Any:
     """The matrices of a batch in column-major order, a copy if they are not."""
     if r.ndim == 2 and r.size:

@@ -22,16 +22,15 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
 from ..shape.broadcasting import expand_size
+from .factors import left_cotangent, right_cotangent
 from .matmul import (
     batch_kernel,
     check_batches,
     check_mat_vec,
     dtype_name,
-    left_cotangent,
     matrix_product,
     refuse_bool,
     refuse_mm,
-    right_cotangent,
 )
 
 

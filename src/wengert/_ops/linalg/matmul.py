@@ -12,7 +12,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
@@ -22,10 +21,10 @@ from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear, refuse_mixed
 from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._tape.error_text import broadcast_error, expect_tensors
-from ..._tape.node import AccumulateGrad
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
+from .factors import is_columns, left_cotangent, right_cotangent
 
 in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
 
@@ -126,41 +125,6 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
         return U.contract(inner[0], inner[1], (9,) * mine[0] + a, (9,) * mine[1] + b, (9, *out))
 
     return rule
-
-
-def is_columns(factor: Any) -> bool:
-    """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
-
-    ``factor``: the array, or the edge of one that was not saved: that of a leaf, or of a leaf's transpose.
-    """
-    if type(factor) is AccumulateGrad:
-        factor = factor.box.a
-    if type(factor) is not ndarray:
-        return _is_transposed(factor)
-    if factor.flags.c_contiguous:
-        return False
-    return factor.ndim == 2 and factor.strides == (factor.itemsize, len(factor) * factor.itemsize)
-
-
-_TURNS = {"matrix_t": ((),), "permute": (((1, 0),),), "transpose_dims": ((0, 1), (1, 0))}  # with their parameters
-
-
-def _is_transposed(edge: Any) -> bool:
-    """Whether an edge is the transpose of a leaf that is a row-major matrix."""
-    if edge is None or getattr(edge, "params", None) not in _TURNS.get(getattr(edge, "operator", ""), ()):
-        return False
-    a = edge.fx.box.a if type(edge.fx) is AccumulateGrad else None
-    return type(a) is ndarray and a.ndim == 2 and a.strides == (a.shape[1] * a.itemsize, a.itemsize)
-
-
-def left_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    """The left factor's cotangent, column-major if the factor is, as in PyTorch: that of a transposed weight."""
-    return xp.mat_mat(other, g.mT).mT if is_columns(self) else xp.mat_mat(g, other.mT)
-
-
-def right_cotangent(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    """The right factor's cotangent, column-major if the factor is."""
-    return xp.mat_mat(g.mT, self).mT if is_columns(other) else xp.mat_mat(self.mT, g)
 
 
 @bilinear(

@@ -6,7 +6,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from ..._arrays.library import in_lib
 from ..._arrays.sums import add_up
@@ -16,10 +15,10 @@ from ..._base.registry import REGISTRY, TENSORS, plain
 from ..._kinds.linear import MANY, affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
-from ..._tape.node import AccumulateGrad
 from ..._tape.promotion import logical_dtype
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
-from ..linalg.matmul import is_columns, matmul, sizes_text
+from ..linalg.factors import is_columns, is_turned
+from ..linalg.matmul import matmul, sizes_text
 from ..shape.broadcasting import expand_size
 
 
@@ -91,10 +90,7 @@ def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:
 
 def _weight_cotangent(xp: Any, g: Any, input: Any, weight: Any) -> Any:
     """Column-major unless the weight is row-major: its transpose is the second factor of PyTorch's product."""
-    known = weight.box.a if type(weight) is AccumulateGrad else weight
-    if type(known) is ndarray and not known.flags.c_contiguous:
-        return xp.mat_mat(input.mT, g).mT
-    return xp.mat_mat(g.mT, input)
+    return xp.mat_mat(input.mT, g).mT if is_turned(weight) else xp.mat_mat(g.mT, input)
 
 
 def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
