@@ -94,7 +94,7 @@ class Relaid:
 
     def __init__(self, sample: Any, layout: Callable[[Any, int], Any]) -> None:
         given = cases.tensors_in((sample.input, sample.args, sample.kwargs))
-        new = {id(t): layout(t.detach(), k) for k, t in enumerate(given)}
+        new = {id(t): layout(t.detach(), k).requires_grad_(t.requires_grad) for k, t in enumerate(given)}
         self.input, self.args = cases.with_tensors((sample.input, sample.args), new)
         self.kwargs = cases.with_tensors(sample.kwargs, new)
         self.output_process_fn_grad = None
@@ -227,6 +227,7 @@ T.zeros_like(x)
 T.full_like(x, 2.)
 x.new_zeros(x.shape)
 F.pad(x, (1, 1))
+F.pad(x, (0, 0, -1, 0))
 F.layer_norm(x, x.shape[2:])
 F.dropout(x.cumsum(0), .5)
 F.dropout(x, .5)

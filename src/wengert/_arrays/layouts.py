@@ -192,6 +192,23 @@ def in_columns(r: Any) -> Any:
     return relaid(r, in_order(r.shape, order, r.itemsize))
 
 
+def as_columns(r: Any) -> Any:
+    """A cotangent that LAPACK leaves column-major; a transform's value is returned unchanged."""
+    return in_columns(r) if type(r) is np.ndarray else r
+
+
+def as_rows(r: Any) -> Any:
+    """A cotangent in row-major order; a transform's value is returned unchanged."""
+    return r if type(r) is not np.ndarray or r.flags.c_contiguous else r.copy()
+
+
+def as_operand(r: Any, operand: Any) -> Any:
+    """A cotangent that PyTorch makes of zeros like the operand, or of its elements, and not of what arrives."""
+    if type(r) is not np.ndarray or type(operand) is not np.ndarray or r.strides == operand.strides:
+        return r
+    return as_like(operand, r)
+
+
 def in_channels_last(r: Any) -> Any:
     """The array in channels-last order, a copy if it is not."""
     return relaid(r, in_order(r.shape, channels_last_order(r.ndim), r.itemsize))
@@ -439,10 +456,11 @@ def shape_like(a: Any) -> Any:
     return ChannelsLastShape(a.shape)
 
 
-def as_channels_of(r: Any, *operands: Any) -> Any:
+def as_channels_of(r: Any, *operands: Any, sequences: bool = False) -> Any:
     """A cotangent of an operand of a convolution, pooling or norm: channels-last if an operand is, else row-major.
 
-    ``operands``: arrays, or what is saved in place of one, with a shape of ``shape_like``.
+    ``operands``: arrays, or what is saved in place of one, with a shape of ``shape_like``. ``sequences``: as in
+    ``is_channels_last``.
     """
     if type(r) is not np.ndarray:  # a transform's value
         return r
@@ -450,7 +468,7 @@ def as_channels_of(r: Any, *operands: Any) -> Any:
         if type(a) is not np.ndarray:
             if type(getattr(a, "shape", a)) is ChannelsLastShape:
                 return in_channels_last(r)
-        elif not a.flags.c_contiguous and is_channels_last(a):
+        elif not a.flags.c_contiguous and is_channels_last(a, sequences):
             return in_channels_last(r)
     return in_rows(r)
 

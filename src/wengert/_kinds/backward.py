@@ -71,9 +71,12 @@ PIECES["operand_of_two"] = """
 boxed_{s} = type({s}) is Box
 if boxed_{s}:
     @open(x=s)
-#? not broadcast
+#? not (broadcast or own_edges)
     else:
         {s} = of_shape({s})
+#? own_edges
+    else:
+        {s} = n.f{s}
 """
 PIECES["reduced"] = """
 shape = {k}.shape if boxed_{k} else {k}
@@ -100,6 +103,9 @@ return tuple(pairs)  #? joint
 PIECES["open_box"] = """
 if type({x}) is Box:
     @open
+#? own_edges
+    else:
+        {x} = n.f{x}
 """
 PIECES["open_list"] = """
 {x} = unbox(n, {x}, None, xp) if type({x}) is Box else [unbox(n, b, None, xp) for b in {x}]
@@ -284,7 +290,10 @@ def _step(
                 scope["times"] = shared(multiply)
     else:
         kind, template = "many", MANY_BACKWARD
-        read += [*(piece("open_box", x=x) for x in boxes), *(piece("open_list", x=x) for x in lists)]
+        read += [
+            *(piece("open_box", x=x, own_edges="own_edges" in flags) for x in boxes),
+            *(piece("open_list", x=x) for x in lists),
+        ]
         steps = [
             piece(
                 "joint_step" if joint else "step",

@@ -81,18 +81,27 @@ def linear(
 
 
 def bilinear(
-    self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
+    self: Formula,
+    other: Formula,
+    *,
+    node: str | None = None,
+    own_shapes: bool = True,
+    names: str | None = None,
+    **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is linear in each of its two tensors; the other arguments are positional parameters.
 
     ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is saved only if the
-    other one needs a gradient; a formula may read the shape of its own operand.
+    other one needs a gradient; a formula may read the shape of its own operand, or with ``own_shapes=False`` gets that
+    operand's edge where the operand is not saved.
     """
 
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
-        calls = (("fx", self, _FACTORS), ("fy", other, _FACTORS))
-        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
+        used = _FACTORS if len(info.params) > 2 else _FACTORS[:2]
+        calls = (("fx", self, used), ("fy", other, used))
+        step = {} if own_shapes else {"own_edges": True}
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, step=step, saved_names=info.params)
 
         shape = _product("input", "other", "", parameters(info))
         return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
@@ -208,18 +217,22 @@ def affine(
     ``first`` and ``second`` are called with ``(xp, g, x, y, *parameters)``. ``added(xp, g, shape, *parameters)`` is the
     vjp of the added tensor, and ``spread(xp, tangent, shape, *parameters)`` its jvp. ``node_without``: the node's name
     if no tensor is added. ``added_first``: the order of ``next_functions``. ``own_shapes``: whether a factor's formula
-    reads the shape of that factor. ``ranks``: the ranks of the factors that the operator itself accepts; calls with
-    other ranks go to ``other_ranks``, which costs less here than in a function around the operator.
+    reads the shape of that factor; if not, it gets that factor's edge where the factor is not saved. ``ranks``: the
+    ranks of the factors that the operator itself accepts; calls with other ranks go to ``other_ranks``, which costs
+    less here than in a function around the operator.
     ``refuse_shapes(error, x, y, added, *parameters)`` raises PyTorch's error for arrays that the library rejected.
     """
 
     def declare(body: Any) -> Any:
         info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
-        calls = (("fc", added, ("c", "params")), ("fx", first, _FACTORS), ("fy", second, _FACTORS))
+        p = _FACTORS[2:] if len(info.params) > 3 else ()
+        factors = (*_FACTORS[:2], *p)
+        calls = (("fc", added, ("c", *p)), ("fx", first, factors), ("fy", second, factors))
+        step = {} if own_shapes else {"own_edges": True}
 
         def node_of(name: str, order: str) -> Any:
             return slotted(
-                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as,
+                info, name, calls, _sources(info), *_FACTORS, "c", order=order, views=info.saved_as, step=step,
                 saved_names=(*info.saved_as, *info.params[:2], *info.params[3:]),
             )  # fmt: skip
 

@@ -46,17 +46,30 @@ def _own(g: Any, copied: Any = ndarray.copy) -> Any:
         if getattr(g, "is_sparse", False) and (getrefcount(g) > _exclusive or not g.is_in_own_memory):
             return g.copy()
         return g.own() if getattr(g, "is_traced", False) or getattr(g, "is_foreign", False) else g
-    if getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable:
+    if getrefcount(g) > _exclusive or not g.flags.writeable or not (g.base is None or _fills_its_base(g)):
         return copied(g)
     return g
 
 
-def _in_its_order(g: Any) -> Any:
-    """A copy that lies in memory as the array does; what a reduction's cotangent repeats is written in rows.
+def _fills_its_base(g: Any) -> bool:
+    """Whether a view has all the elements, or their real parts, of an array to which nothing else refers."""
+    base = g.base
+    return (
+        getrefcount(base) == _local + 1  # the view holds it too
+        and type(base) is np.ndarray
+        and base.flags.owndata
+        and base.size == g.size
+        and is_dense(g.shape, g.strides, base.itemsize)
+    )
 
-    A matrix is too: it is mostly the cotangent of a transposed weight, which PyTorch's products lay out as the weight.
-    """
-    return g.copy() if g.ndim < 3 or g.flags.c_contiguous or not any(g.strides) else relaid_copy(g)
+
+def _in_its_order(g: Any) -> Any:
+    """A copy that lies in memory as the array does; what a reduction's cotangent repeats is written in rows."""
+    if g.flags.c_contiguous or not any(g.strides):
+        copy = g.copy()
+        if copy.strides == g.strides or not any(g.strides):
+            return copy
+    return relaid_copy(g)
 
 
 def _calibrate() -> None:

@@ -375,7 +375,7 @@ publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 
 
 # ---- signs, neighbours
 @binary(
-    self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
+    self=lambda xp, g, self, result: g * xp.where(self == 0, 0, result / self),
     other=lambda xp, g: xp.zeros_like(g),
     scalar_node="CopysignBackward1",
     to_float=True,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
-from ..._arrays.layouts import in_rows, iterated
+from ..._arrays.layouts import as_rows, in_rows, iterated
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import unary
@@ -270,7 +270,7 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
 
 
 # ---- views
-@linear(transpose=lambda xp, g: xp.view_as_complex(g), view=True, **_OF_COMPLEX)
+@linear(transpose=lambda xp, g: xp.view_as_complex(as_rows(g)), view=True, **_OF_COMPLEX)
 def view_as_real(lib, self):
     """A real view with a last dimension of size two, which holds the real and imaginary parts."""
     return self[..., None].view(self.real.dtype)

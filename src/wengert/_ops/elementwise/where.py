@@ -393,8 +393,8 @@ def minimum(input, other):
 
 
 @binary(
-    self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
-    other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
+    self=lambda xp, g, self, other: xp.masked_fill(g, ~((self >= other) | xp.isnan(other)), 0),
+    other=lambda xp, g, self, other: xp.masked_fill(g, (self >= other) | xp.isnan(other), 0),
     **_EXTREMUM,
 )
 def fmax(input, other):
@@ -406,8 +406,8 @@ def fmax(input, other):
 
 
 @binary(
-    self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
-    other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
+    self=lambda xp, g, self, other: xp.masked_fill(g, ~((self <= other) | xp.isnan(other)), 0),
+    other=lambda xp, g, self, other: xp.masked_fill(g, (self <= other) | xp.isnan(other), 0),
     **_EXTREMUM,
 )
 def fmin(input, other):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.along import add_along, read_along
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import as_operand, rows
 from ..._base.registry import TENSORS, plain_body
 from ..._kinds.general import general
 from ..._payloads.transforms import dtype_of
@@ -184,6 +184,9 @@ def _scatter_reduce_back(
         share = g / count
         mine = xp.masked_fill(share, ~kept, 0)
         theirs = xp.masked_fill(xp.gather(share, index, dim), ~here, 0)
+    if reduce in ("prod", "amax", "amin"):
+        theirs = as_operand(theirs, src)
+        mine = mine if reduce == "prod" else as_operand(mine, self)
     if not include_self:
         mine = xp.scatter(mine, index, 0, dim)
     return mine, None, theirs

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import iterated
+from ..._arrays.layouts import as_rows, iterated
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, plain, publish
@@ -22,7 +22,16 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
 from ..shape.broadcasting import expand_size
-from .matmul import batch_kernel, check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
+from .factors import left_cotangent, right_cotangent
+from .matmul import (
+    batch_kernel,
+    check_batches,
+    check_mat_vec,
+    dtype_name,
+    matrix_product,
+    refuse_bool,
+    refuse_mm,
+)
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -101,8 +110,8 @@ _FACTS: dict[str, Any] = {
 
 
 @affine(
-    first=lambda xp, g, mat1, mat2, beta, alpha: scaled(xp.mat_mat(g, mat2.mT), alpha),
-    second=lambda xp, g, mat1, mat2, beta, alpha: scaled(xp.mat_mat(mat1.mT, g), alpha),
+    first=lambda xp, g, mat1, mat2, beta, alpha: scaled(left_cotangent(xp, g, mat1, mat2), alpha),
+    second=lambda xp, g, mat1, mat2, beta, alpha: scaled(right_cotangent(xp, g, mat1, mat2), alpha),
     node="AddmmBackward0",
     libname="addmm_rows",
     own_shapes=False,
@@ -139,7 +148,7 @@ def affine_mv(lib, mat, vec, input, beta, alpha):
 
 @affine(
     first=lambda xp, g, batch1, batch2, beta, alpha: scaled(
-        xp.contract(g, batch2, (1, 3), (0, 2, 3), (0, 1, 2)), alpha
+        as_rows(xp.contract(g, batch2, (1, 3), (0, 2, 3), (0, 1, 2))), alpha
     ),
     second=lambda xp, g, batch1, batch2, beta, alpha: scaled(
         xp.contract(batch1, g, (0, 1, 2), (1, 3), (0, 2, 3)), alpha

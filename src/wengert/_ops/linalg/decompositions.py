@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import columns
+from ..._arrays.layouts import as_columns, columns
 from ..._arrays.linalg import lu_of, lu_without_pivots, threshold
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.registry import on_host, plain_body
@@ -45,8 +45,7 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     """Murray, Differentiation of the Cholesky decomposition (2016): ``L^-H sym(tril(L^H gL)) L^-1``."""
     x = mul(xp, H(xp, L), g)
     half = (xp.lower_triangle(x, 0) + H(xp, xp.lower_triangle(x, -1))) * 0.5
-    y = solve_tri(xp, H(xp, L), half, True)
-    return solve_tri_right(xp, y, L, False)
+    return solve_tri(xp, H(xp, L), solve_tri_right(xp, half, L, False), True)
 
 
 def _cholesky_jvp(xp: Any, tangents: Any, result: Any, self: Any, upper: bool) -> Any:
@@ -249,7 +248,7 @@ def _qr_square_grad(xp: Any, gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
     r = mul(xp, Q, symmetric)
     if gQ is not None:
         r = r + gQ
-    return solve_tri_right(xp, r, H(xp, R), False)
+    return as_columns(solve_tri_right(xp, r, H(xp, R), False))
 
 
 def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
@@ -404,7 +403,7 @@ def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     if m <= n:
         K = mul(xp, gh, result)
         KPh = mul(xp, K, Ph)
-        return (
+        return as_columns(
             -H(xp, mul(xp, result, K))
             + KPh
             - mul(xp, mul(xp, self, result), KPh)
@@ -412,7 +411,7 @@ def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
         )
     K = mul(xp, result, gh)
     PhK = mul(xp, Ph, K)
-    return (
+    return as_columns(
         -H(xp, mul(xp, K, result))
         + mul(xp, mul(xp, gh - mul(xp, self, K), result), Ph)
         + PhK

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import columns
+from ..._arrays.layouts import as_columns, columns
 from ..._arrays.linalg import cofactor_matrices, triangular_solutions
 from ..._base.registry import plain_body
 from ..._kinds.general import general
@@ -222,6 +222,7 @@ def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
 
 
 @general(
+    layout=columns,
     grad=_cofactor_grad,
     batch=_plain,
     samples=lambda rng: [((_square(rng, 3),), ()), ((_square(rng, 2, 2),), ())],
@@ -266,7 +267,7 @@ def _slogdet_grad(xp: Any, g: Any, A: Any, result0: Any) -> Any:
         scale = xp.complex(xp.zeros_like(turn) if g_log is None else g_log, -turn)
     if scale is None:
         return xp.zeros_like(A)
-    return column(xp, column(xp, scale)) * H(xp, xp.inverse(A))
+    return column(xp, column(xp, scale)) * as_columns(H(xp, xp.inverse(A)))
 
 
 @general(

@@ -24,6 +24,7 @@ from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
+from .factors import is_columns, left_cotangent, right_cotangent
 
 in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
 
@@ -127,10 +128,11 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
 
 
 @bilinear(
-    self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
-    other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
+    self=left_cotangent,
+    other=right_cotangent,
     node="MmBackward0",
     libname="matrix_product",
+    own_shapes=False,
     batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
     dtypes="fci",
     samples=[((2, 3), (3, 4), ()), ((1, 3), (3, 1), ()), ((2, 0), (0, 3), ()), ((0, 2), (2, 3), ())],
@@ -155,9 +157,12 @@ def mat_vec(self, vec):
 
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_vec(other, g),
-    other=lambda xp, g, self, other: xp.reshape(self, (self.shape[0], 1)) * g,
+    other=lambda xp, g, self, other: (
+        (xp.reshape(g, (g.shape[0], 1)) * self).mT if is_columns(other) else xp.reshape(self, (self.shape[0], 1)) * g
+    ),
     node="SqueezeBackward4",
     libname="product",
+    own_shapes=False,
     batch=by_labels((0,), (0, 1), (1,)),
     dtypes="fci",
     samples=[((3,), (3, 2), ()), ((0,), (0, 2), ())],
@@ -201,8 +206,8 @@ def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if other.ndim == 1:
         return xp.vec_mat(xp.reshape(g, (math.prod(g.shape),)), _folded(xp, self))
     if other.ndim == 2:
-        return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
-    d = xp.matmul_nd(self.mT, g)
+        return right_cotangent(xp, _folded(xp, g), _folded(xp, self), other)
+    d = xp.matmul_nd(self.mT, g) if self.ndim > 2 else xp.matmul_nd(g.mT, self).mT
     return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
 
 

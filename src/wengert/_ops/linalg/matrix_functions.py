@@ -116,7 +116,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     A, B = same_batch(A, B)
     if on_meta(A):
         raise no_kernel("linalg_lstsq.out")
-    X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B), lambda x: _first_rows(x, max(m, n)))
+    X = lay(matmul(TENSORS.pseudo_inverse(A, 0.0, rcond, False), B.contiguous()), lambda x: _first_rows(x, max(m, n)))
     a, tags = opened(A.detach()._payload)
     s = lib.linalg.svd(a, compute_uv=False)
     rank = (s > threshold(lib, s, 0.0, rcond, a)[..., None]).sum(-1)

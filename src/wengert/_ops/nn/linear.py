@@ -17,6 +17,7 @@ from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
+from ..linalg.factors import is_columns, is_turned
 from ..linalg.matmul import matmul, sizes_text
 from ..shape.broadcasting import expand_size
 
@@ -87,6 +88,11 @@ def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:
     return xp.column_sums(g) if shape == g.shape[1:] else xp.sum_to(g, shape)
 
 
+def _weight_cotangent(xp: Any, g: Any, input: Any, weight: Any) -> Any:
+    """Column-major unless the weight is row-major: its transpose is the second factor of PyTorch's product."""
+    return xp.mat_mat(input.mT, g).mT if is_turned(weight) else xp.mat_mat(g.mT, input)
+
+
 def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     x, w, b = inner
     if mine[0] and not mine[1] and not mine[2] and (b is None or b.ndim < 2):
@@ -137,8 +143,8 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
 
 
 @affine(
-    first=lambda xp, g, input, weight: xp.mat_mat(g, weight),
-    second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),
+    first=lambda xp, g, input, weight: xp.mat_mat(weight.mT, g.mT).mT if is_columns(input) else xp.mat_mat(g, weight),
+    second=_weight_cotangent,
     added=_bias_cotangent,
     spread=lambda xp, t, shape: xp.expand(t, shape),
     node="AddmmBackward0",

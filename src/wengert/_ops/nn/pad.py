@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.layouts import always_rows, as_channels_of, channels_last
+from ..._arrays.layouts import always_rows, as_channels_of, channels_last, relaid_copy
 from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
@@ -24,8 +24,24 @@ from ..._tape.tensor import Tensor
 Pads = tuple[int, ...]
 
 
+def _padded(fn: Any) -> Any:
+    """PyTorch copies what is only cut, in its order."""
+    filled = channels_last(fn)
+
+    def run(a: Any, pad: Pads, value: Any) -> Any:
+        if type(a) is not np.ndarray or a.flags.c_contiguous or max(pad, default=0) > 0:
+            return filled(a, pad, value)
+        source = _frame(a.shape, pad)[2]
+        return relaid_copy(a if source is None else a[source])
+
+    return run
+
+
+_padded.needless = channels_last.needless
+
+
 @general(
-    layout=channels_last,
+    layout=_padded,
     grad=lambda xp, g, pad: xp.constant_pad_nd(g, tuple(-n for n in pad), 0),
     jvp=lambda xp, tangents, result, self, pad, value: xp.constant_pad_nd(tangents[0], pad, 0),
     batch="shape",

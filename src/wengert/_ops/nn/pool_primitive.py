@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.conv.columns import plain_folded, plain_unfolded
-from ..._arrays.layouts import as_channels_of, as_indices, channels_last, channels_last_2d
+from ..._arrays.layouts import as_channels_of, as_indices, as_rows, channels_last, channels_last_2d
 from ..._arrays.pooling import (
     MANY,
     adaptive_edges,
@@ -198,7 +198,7 @@ def pool_gather(lib, self, indices, rank):
 
 @general(
     layout=channels_last_2d,
-    grad={"self": lambda xp, g, indices, size: xp.pool_gather(g, indices, len(size))},
+    grad={"self": lambda xp, g, indices, size: as_rows(xp.pool_gather(g, indices, len(size)))},
     tensors=2,
     # the tangent as the values: the last of the entries with one index remains; the automatic rule would add them up
     jvp=lambda xp, tangents, result, self, indices, size: xp.unpool(tangents[0], indices, size),

@@ -23,7 +23,7 @@ from ..._arrays.extrema import (
 )
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.intp import int64
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import as_rows, rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all
 from ..._base.constants import type_name
@@ -142,7 +142,7 @@ def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdi
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
     """The cotangent of an extremum or a median of all elements; the nan elements share it if the result is nan."""
     mask = xp._ties(self, result, True)
-    return xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0)
+    return as_rows(xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0))
 
 
 # ---- max and min of all

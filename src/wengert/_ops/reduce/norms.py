@@ -248,7 +248,10 @@ def _matrix_norm(A: Tensor, ord: Any, dims: tuple[int, ...], keepdim: bool, dtyp
 def _dist_grad(xp: Any, g: Any, self: Any, other: Any, p: Order, result: Any) -> tuple[Any, Any]:
     difference = self - other
     d = norm_grad(xp, g, difference, result, p, tuple(range(difference.ndim)), False)
-    return (None, None) if d is None else (xp.sum_to(d, tuple(self.shape)), xp.sum_to(-d, tuple(other.shape)))
+    if d is None:
+        return None, None
+    pairs = (d, self), (-d, other)
+    return tuple([c if c.shape == t.shape else xp.sum_to(c, tuple(t.shape)) for c, t in pairs])
 
 
 def _dist_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import as_operand, rows
 from ..._arrays.sums import (
     FALSE,
     SMALL,
@@ -371,7 +371,9 @@ def _others(xp: Any, x: Any, dim: int) -> Any:
 
 
 @general(
-    grad=lambda xp, g, self: g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape),
+    grad=lambda xp, g, self: as_operand(
+        g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape), self
+    ),
     node="ProdBackward0",
     batch=lambda U, info, inner, mine, p: U.prod_dim(
         U.reshape(inner[0], (inner[0].shape[0], math.prod(inner[0].shape[1:]))), 1, False

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import keeping
+from ..._arrays.layouts import as_like, keeping
 from ..._base.registry import REGISTRY, TENSORS, Operator, plain_body
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -182,8 +182,9 @@ def _plain_components(a: Any) -> Any:
 
 @general(batch="elementwise", samples=[((2, 3), ()), ((), ())], dtypes="fcib")
 def zeros_like(lib, self):
-    """Zeros of the tensor's shape and dtype."""
-    return lib.zeros(self.shape, self.dtype)
+    """Zeros of the tensor's shape and dtype, in its order."""
+    r = lib.zeros(self.shape, self.dtype)
+    return r if type(self) is not np.ndarray or self.flags.c_contiguous else as_like(self, r)
 
 
 def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:

@@ -220,6 +220,8 @@ def istft(
     )
     half = _check_istft(call, input, n_fft, hop, width, window, onesided)
     single = input._payload.ndim == 2
+    if input._node is not None:  # as in PyTorch, whose cotangent is therefore row-major
+        input = TENSORS.view_as_complex(TENSORS.view_as_real(input))
     if single:
         input = TENSORS.unsqueeze_dim(input, 0)
     frames = _frames(TENSORS.transpose_dims(input, 1, 2), n_fft, half, return_complex, window, normalized)
