@@ -24,7 +24,7 @@ from ..._tape.tensor import Tensor
 Pads = tuple[int, ...]
 
 
-def _padded(fn: Any) -> Any:
+def _in_order(fn: Any) -> Any:
     """PyTorch copies what is only cut, in its order."""
     filled = channels_last(fn)
 
@@ -37,11 +37,11 @@ def _padded(fn: Any) -> Any:
     return run
 
 
-_padded.needless = channels_last.needless
+_in_order.needless = channels_last.needless
 
 
 @general(
-    layout=_padded,
+    layout=_in_order,
     grad=lambda xp, g, pad: xp.constant_pad_nd(g, tuple(-n for n in pad), 0),
     jvp=lambda xp, tangents, result, self, pad, value: xp.constant_pad_nd(tangents[0], pad, 0),
     batch="shape",
