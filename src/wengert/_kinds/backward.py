@@ -73,7 +73,7 @@ if boxed_{s}:
     @open(x=s)
 #? not (broadcast or own_edges)
     else:
-        {s} = of_shape({s})
+        {s} = of_shape({s}, n.f{s})
 #? own_edges
     else:
         {s} = n.f{s}
@@ -125,20 +125,21 @@ if {edge} is not None:
 
 
 class OperandShape:
-    """The shape of an operand, saved in place of an operand that only its own gradient would need."""
+    """The shape of an operand, saved in place of an operand that only its own gradient would need, and its edge."""
 
-    __slots__ = ("shape",)
+    __slots__ = ("edge", "shape")
     shape: tuple[int, ...]
+    edge: Any
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
 
-def of_shape(shape: tuple[int, ...]) -> OperandShape:
+def of_shape(shape: tuple[int, ...], edge: Any = None) -> OperandShape:
     """An ``OperandShape``."""
     s = OperandShape()
-    s.shape = shape
+    s.shape, s.edge = shape, edge
     return s
 
 
@@ -146,7 +147,7 @@ def _value(n: Any, slot: str, xp: Any) -> Any:
     """The value of a slot in the form for ``xp``."""
     value = getattr(n, slot, None)
     if slot in ("x", "y") and type(value) is tuple:
-        return of_shape(value)
+        return of_shape(value, getattr(n, "f" + slot, None))
     return unbox(n, value, n if slot == "result" else getattr(n, "f" + slot, None), xp)
 
 

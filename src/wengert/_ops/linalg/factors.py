@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..._kinds.backward import OperandShape
 from ..._tape.node import AccumulateGrad
 
 
@@ -17,6 +18,8 @@ def is_columns(factor: Any) -> bool:
 
     ``factor``: the array, or the edge of one that was not saved: that of a leaf, or of a leaf's transpose.
     """
+    if type(factor) is OperandShape:
+        factor = factor.edge
     if type(factor) is AccumulateGrad:
         factor = factor.box.a
     if type(factor) is not ndarray:
