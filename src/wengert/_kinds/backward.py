@@ -71,12 +71,9 @@ PIECES["operand_of_two"] = """
 boxed_{s} = type({s}) is Box
 if boxed_{s}:
     @open(x=s)
-#? not (broadcast or own_edges)
+#? not broadcast
     else:
         {s} = of_shape({s}, n.f{s})
-#? own_edges
-    else:
-        {s} = n.f{s}
 """
 PIECES["reduced"] = """
 shape = {k}.shape if boxed_{k} else {k}

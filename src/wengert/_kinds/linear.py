@@ -85,23 +85,20 @@ def bilinear(
     other: Formula,
     *,
     node: str | None = None,
-    own_shapes: bool = True,
     names: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Declare an operator that is linear in each of its two tensors; the other arguments are positional parameters.
 
     ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is saved only if the
-    other one needs a gradient; a formula may read the shape of its own operand, or with ``own_shapes=False`` gets that
-    operand's edge where the operand is not saved.
+    other one needs a gradient; where it is not, its own formula gets its shape and edge (``OperandShape``).
     """
 
     def declare(body: Any) -> Any:
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
         used = _FACTORS if len(info.params) > 2 else _FACTORS[:2]
         calls = (("fx", self, used), ("fy", other, used))
-        step = {} if own_shapes else {"own_edges": True}
-        N = slotted(info, node, calls, _sources(info), *_FACTORS, step=step, saved_names=info.params)
+        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
         shape = _product("input", "other", "", parameters(info))
         return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)

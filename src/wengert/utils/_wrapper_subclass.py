@@ -291,9 +291,8 @@ def _slots(t: Tensor) -> dict[str, Any]:
 
 
 def _keep_slots(t: Tensor) -> None:
-    payload = t._payload
-    if t is payload.owner() and len(copyreg._slotnames(type(t))) > len(_SLOTS):  # type: ignore[attr-defined]
-        payload.kept = _slots(t)
+    if t is t._payload.owner():
+        t._payload.kept = _slots(t)
 
 
 # ---- making wrappers

@@ -138,3 +138,15 @@ def test_windows_of_every_width():
                 np.testing.assert_array_equal(g, w)
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("n", [5000, 100_000])
+def test_a_long_sum_of_equal_numbers_is_within_four_ulp(n):
+    """The worst case for a sum in float32: each addition is rounded the same way."""
+    many = Many()
+    many.add("mean_all", [np.full(n, 0.1, np.float32)], (), 0)
+    many.add("mean_dim", [np.full((2, n), 0.1, np.float32)], ((1,), False), 1)
+    got = CProgram(many.plan(True), filled=True)(many.arrays)
+    exact = np.float32(0.1)
+    for a in got:
+        assert np.abs(a - exact).max() <= 4 * np.spacing(exact)

@@ -23,15 +23,7 @@ from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
 from ..shape.broadcasting import expand_size
 from .factors import left_cotangent, right_cotangent
-from .matmul import (
-    batch_kernel,
-    check_batches,
-    check_mat_vec,
-    dtype_name,
-    matrix_product,
-    refuse_bool,
-    refuse_mm,
-)
+from .matmul import batch_kernel, check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_mm
 
 
 def scaled(x: Any, factor: Any) -> Any:

@@ -1,6 +1,6 @@
 """How the cotangents of a product's factors lie: as the factors, which the backward formulas look at, never recording.
 
-A factor that only its own cotangent concerns is not saved. Its formula gets the edge instead, which knows a leaf.
+A factor that only its own cotangent concerns is not saved. Its formula gets its edge, which knows a leaf.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ..._tape.node import AccumulateGrad
 def is_columns(factor: Any) -> bool:
     """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
 
-    ``factor``: the array, or the edge of one that was not saved: that of a leaf, or of a leaf's transpose.
+    ``factor``: the array; or what is known of one that was not saved, by its edge: that of a leaf, or of a leaf's
+    transpose.
     """
     if type(factor) is OperandShape:
         factor = factor.edge

@@ -216,7 +216,7 @@ typedef vec_d vec_d4_t;
 #endif
 INLINE float hsum_f(vec_f v) { QUARTERS(f8_t, f4_t, v) return (q[0] + q[2]) + (q[1] + q[3]); }
 INLINE double hsum_d(vec_d v) { QUARTERS(d4_t, d2_t, v) return q[0] + q[1]; }
-#define SUMS(s, T, n_) \
+#define SUMS(s, T, n_, most) \
   INLINE T vsum_##s(const T *x, i64 n) { \
     vec_##s a[4] = {{0}}; i64 j = 0; T t = 0; \
     for (; j + 4 * n_ <= n; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_); \
@@ -225,28 +225,28 @@ INLINE double hsum_d(vec_d v) { QUARTERS(d4_t, d2_t, v) return q[0] + q[1]; }
     for (; j < n; j++) t += x[j]; \
     return t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } \
   static __attribute__((noinline, unused)) double sum_##s(const T *x, i64 n) { \
-    double t = 0; for (i64 k = 0; k < n; k += (64 * n_)) t += vsum_##s(x + k, k + (64 * n_) < n ? (64 * n_) : n - k); return t; } \
+    double t = 0; for (i64 k = 0; k < n; k += most) t += vsum_##s(x + k, k + most < n ? most : n - k); return t; } \
   static __attribute__((noinline, unused)) double dot_##s(const T *x, const T *y, i64 n) { double total = 0; \
-    for (i64 b = 0; b < n; b += (64 * n_)) { vec_##s a[4] = {{0}}; i64 j = b, e = b + (64 * n_) < n ? b + (64 * n_) : n; T t = 0; \
+    for (i64 b = 0; b < n; b += most) { vec_##s a[4] = {{0}}; i64 j = b, e = b + most < n ? b + most : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * *(const vec_##s *)(y + j + k * n_); \
       for (; j + n_ <= e; j += n_) a[0] += *(const vec_##s *)(x + j) * *(const vec_##s *)(y + j); \
       for (; j < e; j++) t += x[j] * y[j]; \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) double squares_##s(const T *x, i64 n, T m) { double total = 0; \
-    for (i64 b = 0; b < n; b += (64 * n_)) { vec_##s a[4] = {{0}}; i64 j = b, e = b + (64 * n_) < n ? b + (64 * n_) : n; T t = 0; \
+    for (i64 b = 0; b < n; b += most) { vec_##s a[4] = {{0}}; i64 j = b, e = b + most < n ? b + most : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) { vec_##s d = *(const vec_##s *)(x + j + k * n_) - m; a[k] += d * d; } \
       for (; j + n_ <= e; j += n_) { vec_##s d = *(const vec_##s *)(x + j) - m; a[0] += d * d; } \
       for (; j < e; j++) t += (x[j] - m) * (x[j] - m); \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) double dot_off_##s(const T *x, const T *y, i64 n, T m) { double total = 0; /* x (y - m) */ \
-    for (i64 b = 0; b < n; b += (64 * n_)) { vec_##s a[4] = {{0}}; i64 j = b, e = b + (64 * n_) < n ? b + (64 * n_) : n; T t = 0; \
+    for (i64 b = 0; b < n; b += most) { vec_##s a[4] = {{0}}; i64 j = b, e = b + most < n ? b + most : n; T t = 0; \
       for (; j + 4 * n_ <= e; j += 4 * n_) for (int k = 0; k < 4; k++) a[k] += *(const vec_##s *)(x + j + k * n_) * (*(const vec_##s *)(y + j + k * n_) - m); \
       for (; j + n_ <= e; j += n_) a[0] += *(const vec_##s *)(x + j) * (*(const vec_##s *)(y + j) - m); \
       for (; j < e; j++) t += x[j] * (y[j] - m); \
       total += t + hsum_##s((a[0] + a[1]) + (a[2] + a[3])); } return total; } \
   static __attribute__((noinline, unused)) void weighted_##s(const T *x, const T *g, const T *w, i64 n, T m, double *t) { /* g w, g w (x - m) */ \
     t[0] = t[1] = 0; \
-    for (i64 b = 0; b < n; b += (64 * n_)) { vec_##s p[2] = {{0}}, q[2] = {{0}}; i64 j = b, e = b + (64 * n_) < n ? b + (64 * n_) : n; T u = 0, v = 0; \
+    for (i64 b = 0; b < n; b += most) { vec_##s p[2] = {{0}}, q[2] = {{0}}; i64 j = b, e = b + most < n ? b + most : n; T u = 0, v = 0; \
       for (; j + 2 * n_ <= e; j += 2 * n_) for (int k = 0; k < 2; k++) { const i64 z = j + k * n_; \
         const vec_##s h = *(const vec_##s *)(g + z) * *(const vec_##s *)(w + z); p[k] += h; q[k] += h * (*(const vec_##s *)(x + z) - m); } \
       for (; j < e; j++) { const T h = g[j] * w[j]; u += h; v += h * (x[j] - m); } \
@@ -262,4 +262,4 @@ INLINE double hsum_d(vec_d v) { QUARTERS(d4_t, d2_t, v) return q[0] + q[1]; }
         for (; r < e; r++) { const T *q = x + r * row + j; for (i64 k = 0; k < w; k++) part[k] += q[k]; } \
         for (i64 k = 0; k < w; k++) all[k] += part[k]; } \
       for (i64 k = 0; k < w; k++) o[j + k] = (T)(all[k] * f); } }
-SUMS(f, float, VL) SUMS(d, double, (VL / 2))
+SUMS(f, float, VL, (64 * VL)) SUMS(d, double, (VL / 2), (32 * VL))

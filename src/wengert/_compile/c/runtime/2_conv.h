@@ -104,7 +104,8 @@ INLINE i64 cuts_of(i64 G, const conv_t k) { const i64 blocks = G * blocks_of(k.O
 INLINE void conv_weight(float *gw, const float *x, const float *g, i64 N, i64 G, const conv_t k, const int V, i64 from, i64 to) {
   const i64 blocks = blocks_of(k.O), cuts = cuts_of(G, k), rows = k.C * k.KD * k.KH, xs = k.C * DP(k) * HP(k) * WP(k), gs = k.O * k.OD * k.OH * k.OW;
   for (i64 q = from, e; q < to; q = e) { const i64 b = q / cuts % blocks, c = q % cuts, h = q / cuts / blocks, left = cuts > 1 ? cuts - c : blocks - b; e = q + left < to ? q + left : to;
-    conv_weight_blocks(gw + h * k.O * rows * k.KW, x + h * xs, g + h * gs, N, G * xs, G * gs, k, V, b, cuts > 1 ? b + 1 : b + e - q, rows * c / cuts, cuts > 1 ? rows * (c + e - q) / cuts : rows); }
+    const i64 end = c + e - q < cuts ? c + e - q : cuts;
+    conv_weight_blocks(gw + h * k.O * rows * k.KW, x + h * xs, g + h * gs, N, G * xs, G * gs, k, V, b, b + (e - q + cuts - 1) / cuts, rows * c / cuts, rows * end / cuts); }
 }
 /* each tap's part of the cotangent, (C, K, places), added where it belongs */
 static __attribute__((unused)) void add_columns(float *x, const float *col, const conv_t k) {
