@@ -29,9 +29,9 @@ ABSENT = {
         "Kernels that nn.SyncBatchNorm of PyTorch is made of; there is one device.",
         r"batch_norm_(backward_.*|elemt|gather_stats.*|stats|update_stats)",
     ),
-    "Nested tensors": (
-        "A prototype in PyTorch; pack_padded_sequence, a mask or a list of tensors do what they are for.",
-        r"nested|to_padded_tensor",
+    "Methods of nested tensors": (
+        "A nested tensor, which `torch.nested` makes, has it; other tensors have nothing to pad.",
+        r"to_padded_tensor",
     ),
     "Products of 8-bit floats and of groups": (
         "Kernels of recent GPUs.",
