@@ -8,6 +8,7 @@ import math
 import operator
 import pickle
 import types
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -346,3 +347,31 @@ def test_each_library_reads_the_others_file(torch: Any) -> None:
         read = reader.load(file, weights_only=False)
         assert (type(read).__mro__[1], read.code) == (reader.fx.GraphModule, written.code)
         assert read(reader.ones(1, 2)).tolist() == written(writer.ones(1, 2)).tolist()
+
+
+_ASKED = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+
+
+@pytest.mark.parametrize(
+    "name",
+    """dropout relu celu batch_norm instance_norm ctc_loss cross_entropy mse_loss triplet_margin_with_distance_loss
+    embedding embedding_bag gumbel_softmax grid_sample interpolate group_norm affine_grid multi_head_attention_forward
+    adaptive_avg_pool2d unfold lp_pool2d max_unpool2d upsample upsample_bilinear softmax layer_norm max_pool2d pad
+    softplus linear""".split(),
+)
+def test_functions_that_do_not_ask_for_overrides_decide_on_what_they_are_given(
+    torch: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def traced(T: Any) -> tuple[str, str]:
+        for asked in _ASKED:
+            monkeypatch.setattr(T.nn.functional, asked, lambda *args: False)
+        try:
+            T.fx.symbolic_trace(getattr(T.nn.functional, name))
+        except Exception as error:  # noqa: BLE001  whatever PyTorch raises is compared
+            return type(error).__name__, str(error).partition(". ")[0]
+        finally:
+            monkeypatch.undo()
+        return "", "traced"
+
+    with warnings.catch_warnings(action="ignore"):
+        assert traced(wengert) == traced(torch)

@@ -45,8 +45,8 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
-from .python_calls import as_pytorch_calls, asks_in_python
-from .torch_function import MAKERS, NAMED, SITES, ask, of_another_library, overrides, overriding
+from .python_calls import as_pytorch_calls, asks_in_python, decide
+from .torch_function import MAKERS, NAMED, SITES, ask, has_torch_function, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
 
@@ -212,6 +212,8 @@ class Site:
         in_python = asks_in_python(func)
         if in_python:
             func, args, kwargs = as_pytorch_calls(func, args, kwargs or {})
+            if _asks_no_override(found):
+                decide(func, args, kwargs)
             found = overriding(args, kwargs, True)
         return ask(func, found, args, kwargs, in_python)
 
@@ -375,6 +377,12 @@ def _update(modes: bool = False) -> None:
         else:
             site.uncheck()
     _level = level
+
+
+def _asks_no_override(found: list[Any]) -> bool:
+    """Whether a program put something in the place of what functions of ``nn.functional`` ask, which answers no."""
+    asked = vars(sys.modules.get(f"{__package__.partition('.')[0]}.nn.functional", sys)).get("has_torch_function")
+    return asked is not None and asked is not has_torch_function and not asked(found)
 
 
 def _meet(found: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from .._base.errors import warn
 from .._base.registry import PUBLIC
 from .._kinds.templates import first_call_of
-from .torch_function import NAMED, OF_FUNCTIONAL_MODULE, SITES, public_places
+from .torch_function import NAMED, OF_FUNCTIONAL_MODULE, SITES, overrides, public_places
 
 # The functions that PyTorch writes in Python, by the number of arguments that they hand on by place.
 _BY_PLACE = {
@@ -54,6 +54,48 @@ _AS_INTERPOLATE: dict[str, dict[str, Any]] = {  # functions whose calls PyTorch 
     "upsample_nearest": {"mode": "nearest"},
     "upsample_bilinear": {"mode": "bilinear", "align_corners": True},
 }
+
+
+# The argument by which PyTorch's functions in Python first decide something, or which they first take apart.
+_DECIDED_BY = {
+    name: parameter
+    for parameter, names in {
+        "p": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+        "inplace": "celu elu hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 rrelu selu silu threshold",
+        "training": "batch_norm",
+        "use_input_stats": "instance_norm",
+        "reduction": "ctc_loss",
+        "size_average": """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy
+            hinge_embedding_loss kl_div margin_ranking_loss multi_margin_loss multilabel_margin_loss
+            multilabel_soft_margin_loss nll_loss poisson_nll_loss soft_margin_loss triplet_margin_loss""",
+        "margin": "triplet_margin_with_distance_loss",
+        "padding_idx": "embedding",
+        "eps": "gumbel_softmax",
+        "mode": "grid_sample interpolate",
+        "input": """embedding_bag gaussian_nll_loss glu group_norm huber_loss l1_loss local_response_norm mse_loss
+            smooth_l1_loss""",
+        "theta": "affine_grid",
+        "query": "multi_head_attention_forward",
+        "output_size": """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d_with_indices
+            adaptive_max_pool3d_with_indices""",
+        "kernel_size": "fold lp_pool2d lp_pool3d max_unpool1d max_unpool2d max_unpool3d unfold",
+    }.items()
+    for name in names.split()
+}
+_TAKEN: dict[str, Any] = {"output_size": len, "kernel_size": iter}  # the others are asked for a truth value
+
+
+def decide(fn: Any, args: Any, kwargs: dict[str, Any]) -> None:
+    """Do with the arguments what PyTorch's function does first: a value that a trace does not know is refused there."""
+    parameter = _DECIDED_BY.get(fn.__name__)
+    if parameter is None:
+        return
+    given = signature_of(fn).bind(*args, **kwargs).arguments
+    value = given.get(parameter)
+    if overrides(type(value)):
+        _TAKEN.get(parameter, bool)(value)
+    if fn.__name__ == "interpolate" and given.get("size") is not None and given.get("scale_factor") is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
 
 
 @functools.cache

@@ -22,6 +22,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(overrides, name)
     function = _lent(name)
-    types = getattr(function, "__annotations__", {})  # in PyTorch the class stands there, not its name
-    types.update({parameter: Tensor for parameter, given in types.items() if given == "Tensor"})
+    for written in (function, getattr(function, "__wrapped__", None)):
+        types = getattr(written, "__annotations__", {})  # in PyTorch the class stands there, not its name
+        types.update({parameter: Tensor for parameter, given in types.items() if given == "Tensor"})
     return function
