@@ -349,15 +349,18 @@ def test_each_library_reads_the_others_file(torch: Any) -> None:
         assert read(reader.ones(1, 2)).tolist() == written(writer.ones(1, 2)).tolist()
 
 
+_DECIDING = """
+    dropout relu celu batch_norm instance_norm ctc_loss cross_entropy mse_loss triplet_margin_with_distance_loss
+    embedding embedding_bag gumbel_softmax grid_sample interpolate group_norm affine_grid multi_head_attention_forward
+    adaptive_avg_pool2d unfold lp_pool2d max_unpool2d upsample upsample_bilinear softmax layer_norm max_pool2d pad
+    softplus linear
+"""
 _ASKED = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 
 
 @pytest.mark.parametrize(
     "name",
-    """dropout relu celu batch_norm instance_norm ctc_loss cross_entropy mse_loss triplet_margin_with_distance_loss
-    embedding embedding_bag gumbel_softmax grid_sample interpolate group_norm affine_grid multi_head_attention_forward
-    adaptive_avg_pool2d unfold lp_pool2d max_unpool2d upsample upsample_bilinear softmax layer_norm max_pool2d pad
-    softplus linear""".split(),
+    _DECIDING.split(),
 )
 def test_functions_that_do_not_ask_for_overrides_decide_on_what_they_are_given(
     torch: Any, monkeypatch: pytest.MonkeyPatch, name: str
