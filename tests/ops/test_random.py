@@ -524,3 +524,13 @@ def test_vmap_of_a_vjp_of_random_numbers() -> None:
     assert (out - 100).abs().max() < 10
     assert (out[0] != out[1]).all()
     assert not zero.any()
+
+
+def test_a_sample_without_a_reward_has_a_gradient_of_zeros(torch: Any) -> None:
+    def grads(lib: Any) -> list[Any]:
+        mean, std = (lib.full((3,), 0.5, requires_grad=True) for _ in range(2))
+        lib.bernoulli(mean).backward(lib.ones(3))
+        lib.normal(mean, std).backward(lib.ones(3))
+        return [mean.grad.tolist(), std.grad.tolist(), lib.multinomial(mean, 1).requires_grad]
+
+    assert grads(T) == grads(torch) == [[0.0] * 3, [0.0] * 3, False]

@@ -923,3 +923,22 @@ def test_no_view_has_an_array_that_owns_its_memory() -> None:
         assert view._is_view()
         assert view._payload.base is not None
     assert not T.ones(2).detach()._is_view()
+
+
+def test_a_view_that_is_older_than_its_base_s_history_is_not_written() -> None:
+    for write in (lambda v: v.add_(1), lambda v: v.copy_(T.zeros(2)), lambda v: v.__setitem__(0, 1.0)):
+        base = T.ones(4)
+        view = base[:2]
+        several = base.split(2)
+        base.requires_grad_()
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+            write(view)
+        with pytest.raises(RuntimeError, match="This view is the output of a function that returns multiple views"):
+            write(several[1])
+        with T.no_grad():
+            write(view)
+        assert base[1:].tolist() == [view[1].item(), 1.0, 1.0]
+    del base, view, several
+    assert not no_grad_views
+    leaf = T.randn(3).requires_grad_()  # it has no views
+    assert not no_grad_views and leaf.requires_grad

@@ -115,3 +115,10 @@ def test_copies_and_files_of_nested_tensors(layout: Any) -> None:
 def test_the_package_imports_nested_tensors_when_they_are_named() -> None:
     code = "import sys, wengert; assert 'wengert.nested' not in sys.modules; wengert.nested.nested_tensor"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_shape_of_a_nested_output_is_that_of_its_parts() -> None:
+    from wengert.autograd import _calculate_shape
+
+    out, grad = leaf(torch.strided, (3, 2), (1, 2)), leaf(torch.strided, (2, 3), (2, 1))
+    assert [shape.tolist() for shape in _calculate_shape(out, grad, False)] == [[[3, 2], [1, 2]], [[2, 3], [2, 1]]]

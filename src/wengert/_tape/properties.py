@@ -22,6 +22,7 @@ from .inference import is_inference
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
 from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload
 from .view_chain import reshaped_in_place
+from .views import begin_history
 
 
 def assign_requires_grad(self: Tensor, value: bool) -> None:
@@ -60,6 +61,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         node = leaf_node(self)
         node.grad = grad
         node._hooks = self.__dict__.pop("_hooks", node._hooks)
+        begin_history(self)
 
 
 def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:

@@ -79,12 +79,10 @@ def seeded(tensors: list[Any], grads: list[Any]) -> tuple[list[Any], list[Any], 
     plain, plain_grads, seeds = [], [], []
     for t, g in zip(tensors, grads, strict=True):
         node = t.__dict__.get("_stochastic") if isinstance(t, Tensor) else None
-        if node is None:
+        if node is None or "_reward" not in t.__dict__:  # without a reward it is today's sample, whose gradient is 0
             plain.append(t)
             plain_grads.append(g)
             continue
-        if "_reward" not in t.__dict__:
-            raise RuntimeError("differentiating stochastic functions requires providing a reward")
         reward = t.__dict__.pop("_reward")
         seeds.append((node, _Reward(reward._payload if isinstance(reward, Tensor) else reward)))
     return plain, plain_grads, seeds

@@ -147,6 +147,20 @@ def refuse_no_grad_view(self: Tensor) -> None:
         check_inplace(self, False)
 
 
+_begun: dict[int, Any] = {}
+
+
+def begin_history(base: Tensor) -> None:
+    """Have writes check views that a tensor had before it required grad, as long as it lives: they are refused."""
+    if not isinstance(base._payload, np.ndarray):
+        return
+    owner, references = referred_owner(base._payload)
+    box = base._box
+    if owner is base._payload and references - (box is not None and box.a is owner) > ALONE:
+        key = id(base)
+        _begun[key] = weakref.ref(base, lambda _: _begun.pop(key, None)), no_grad_views.mark()
+
+
 def refuse_written(self: Tensor) -> None:
     """Raise for ``grad_fn`` of a view made under no_grad whose memory was written later: it has none."""
     view = view_of(self)

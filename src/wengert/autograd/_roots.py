@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.constants import strided
 from .._tape.engine import current_pass
 from .._tape.graph import _check_cotangent, _edge_shape
 from .._tape.tensor import Tensor, payload_like, wrap
@@ -27,6 +28,8 @@ def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple
         from .._base.dtypes import make_size
 
         return make_size(_edge_shape(output)[0]), grad.shape
+    if type(output) is not Tensor and output.is_nested and output.layout is strided:
+        return output._nested_tensor_size(), grad._nested_tensor_size()  # type: ignore[attr-defined]
     return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
 
 
