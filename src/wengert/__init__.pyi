@@ -501,6 +501,10 @@ def expm1_(self: Tensor) -> Tensor:
     """In-place form of ``expm1``."""
 def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m defaults to n."""
+def fake_quantize_per_channel_affine(input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int) -> Tensor:
+    """``fake_quantize_per_tensor_affine`` with a scale and a zero point for each index along the dimension ``axis``."""
+def fake_quantize_per_tensor_affine(input: Tensor, scale: Tensor | _float, zero_point: Tensor | _int, quant_min: _int, quant_max: _int) -> Tensor:
+    """Each element, rounded to a multiple of ``scale`` whose number, counted from ``zero_point``, is in the range."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:

@@ -743,3 +743,55 @@ def test_a_probability_that_is_none_is_refused_wherever_the_loss_is_computed(val
         compiled(leaf, good).backward()
     with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
         compiled(bad.clone().requires_grad_(), good)
+
+
+def test_fake_quantization_is_pytorch_s(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        found: list[Any] = []
+        for kind in (lib.float32, lib.float64, lib.float16, lib.bfloat16):
+            x = lib.tensor([-1.0, 0.24, 0.26, 0.5, 2.0, float("nan"), float("inf")], dtype=kind, requires_grad=True)
+            rows, step = x.view(7, 1), lib.tensor([0.5, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5])
+            for y in (
+                lib.fake_quantize_per_tensor_affine(x, 0.5, 1, 0, 3),
+                lib.fake_quantize_per_tensor_affine(x, lib.tensor(0.5), lib.tensor(1), 0, 3),
+                lib.fake_quantize_per_channel_affine(rows, step, lib.arange(7, dtype=lib.int32), 0, 0, 7),
+                lib.fake_quantize_per_channel_affine(rows, step, lib.full((7,), 0.25), 0, 0, 7),
+            ):
+                x.grad = None
+                y.sum().backward()
+                found += [y.tolist(), str(y.dtype), y.grad_fn.name(), x.grad.tolist()]
+        for bad in ((0.5, 5, 0, 3), (0.5, 1, 4, 3)):
+            with pytest.raises(RuntimeError) as refused:
+                lib.fake_quantize_per_tensor_affine(x, *bad)
+            found.append(str(refused.value))
+        return found
+
+    assert repr(outcome(wg)) == repr(outcome(torch))
+
+
+def test_products_of_groups_are_pytorch_s(torch: Any) -> None:
+    rows, experts = np.random.default_rng(0).random((8, 4)), np.random.default_rng(1).random((2, 4, 8))
+    wide = np.random.default_rng(2).random((4, 8))
+
+    def outcome(lib: Any) -> list[Any]:
+        a, b, c = (lib.tensor(t, dtype=lib.float32) for t in (rows, experts, wide))
+        ends = lib.tensor([3, 8], dtype=lib.int32)
+        grouped = lib.nn.functional.grouped_mm
+        products = [grouped(a, b, offs=ends), grouped(b.mT, c, offs=ends), grouped(c, a, offs=ends), grouped(b.mT, b)]
+        with pytest.raises(RuntimeError, match="Have to provide offsets"):
+            grouped(a, b)
+        with pytest.raises(RuntimeError, match="Offsets have to be int32"):
+            grouped(a, b, offs=ends.long())
+        return [p.shape for p in products], [p.flatten() for p in products]
+
+    (shapes, values), (expected_shapes, expected) = outcome(wg), outcome(torch)
+    assert shapes == expected_shapes
+    for p, q in zip(values, expected, strict=True):
+        np.testing.assert_allclose(p.numpy(), q.numpy(), rtol=1e-5)
+
+
+def test_products_of_groups_have_gradients() -> None:
+    a, b = wg.randn(5, 3, dtype=wg.float32, requires_grad=True), wg.randn(2, 3, 4, requires_grad=True)
+    wg.nn.functional.grouped_mm(a, b, offs=wg.tensor([2, 5], dtype=wg.int32)).sum().backward()
+    wg.testing.assert_close(a.grad[3], b[1].sum(1).detach())
+    wg.testing.assert_close(b.grad[0], a[:2].sum(0).detach()[:, None].expand(3, 4))

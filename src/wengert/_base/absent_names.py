@@ -9,7 +9,7 @@ ABSENT = {
     "Quantised tensors": (
         "Integers that stand for floats by a scale are a storage format of inference engines; NumPy has no such dtype.",
         (
-            r"(fake_)?(de)?quantiz.*|q_(scale|zero_point|per_channel_.*)|qscheme|per_(tensor|channel)_.*|int_repr|"
+            r"(de)?quantiz.*|q_(scale|zero_point|per_channel_.*)|qscheme|per_(tensor|channel)_.*|int_repr|"
             r"empty_quantized|fbgemm_.*|fused_moving_avg_obs_fake_quant|choose_qparams_optimized|QU?Int.*Storage|ao|"
             r"quantization|quantizable|quantized|qat|intrinsic"
         ),
@@ -33,9 +33,9 @@ ABSENT = {
         "A nested tensor, which `torch.nested` makes, has it; other tensors have nothing to pad.",
         r"to_padded_tensor",
     ),
-    "Products of 8-bit floats and of groups": (
+    "Products of 8-bit floats": (
         "Kernels of recent GPUs.",
-        r"scaled_(grouped_)?mm|grouped_mm|ScalingType|SwizzleType",
+        r"scaled_(grouped_)?mm|ScalingType|SwizzleType",
     ),
     "Symbolic sizes": (
         "Sizes are plain numbers: nothing is traced, so nothing is to be constrained.",

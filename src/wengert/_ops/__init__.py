@@ -42,6 +42,7 @@ MODULES = (
     "create.window_functions", "signal.spectral", "names.positional", "reduce.segments", "linalg.ldl",
     "nn.linear_cross_entropy", "nn.recurrent_functions", "names.symbolic", "linalg.lobpcg", "create.files",
     "linalg.superseded", "random.implicit_gradients", "names.sparse", "names.compressed", "names.private",
+    "nn.fake_quantize", "nn.grouped",
 )  # fmt: skip
 
 

@@ -241,6 +241,8 @@ class Tensor(metaclass=TensorMeta):
         """A tensor of the geometry of this view's base, on the memory of ``new_view``; ``None`` if this is not a view."""
     def _typed_storage(self) -> _TypedStorage:
         """``storage()`` without its warning."""
+    def _use_count(self) -> _int:
+        """PyTorch's count of owners in C++ of what a tensor stands for: here Python is the only one."""
     def _values(self) -> Tensor:
         """``values`` of any sparse tensor, coalesced or not; not recorded."""
     @property

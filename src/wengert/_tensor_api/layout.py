@@ -216,6 +216,12 @@ def cdata(self: Tensor) -> int:
     return id(self)
 
 
+@method("Tensor._use_count")
+def use_count(self: Tensor) -> int:
+    """PyTorch's count of owners in C++ of what a tensor stands for: here Python is the only one."""
+    return 1
+
+
 @method("Tensor.data_ptr Tensor.const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""

@@ -92,6 +92,8 @@ def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:
     """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``."""
+def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Any = None, out_dtype: Any = None) -> Tensor:
+    """The products of groups of two matrices, or batches of them; ``offs`` says where each group of a matrix ends."""
 def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient."""
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
