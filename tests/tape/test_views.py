@@ -942,3 +942,18 @@ def test_a_view_that_is_older_than_its_base_s_history_is_not_written() -> None:
     assert not no_grad_views
     leaf = T.randn(3).requires_grad_()  # it has no views
     assert not no_grad_views and leaf.requires_grad
+
+
+def test_writes_to_data_reach_conjugate_views_and_their_base() -> None:
+    base = T.tensor([1 + 2j])
+    view = base.conj()
+    version = base._version
+    view.data.mul_(2)
+    assert base.tolist() == [2 + 4j] and view.tolist() == [2 - 4j]
+    base.data.add_(1)
+    assert view.tolist() == [3 - 4j]
+    view.data.data[0] = 5j
+    assert base.tolist() == [-5j] and view.data.is_conj()
+    view.imag.data.zero_()
+    assert base.tolist() == [0] == view.tolist()
+    assert base._version == version

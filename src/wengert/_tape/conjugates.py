@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from .._base.modes import MODE
+from .._base.modes import MODE, Marks
 from .node import Box, NoHistory, Version, version_of, view_of
 from .tensor import Tensor, alias_payload
 from .views import base_of, made_unrecorded
+
+
+conjugate_views = Marks()  # the living ones
 
 
 class FollowedVersion(Version):
@@ -30,19 +33,58 @@ class FollowedVersion(Version):
         Version._seq.__set__(self, seq)
         _carry_over(self)
 
+    def written(self) -> None:
+        """Its memory was written without a count."""
+        _carry_over(self)
+
     _seq = property(Version._seq.__get__, _number)
 
 
 class ConjugateVersion(Version):
     """The cell of a conjugate view: it counts in the cell of its base."""
 
-    __slots__ = ("__weakref__", "array", "followed", "shared", "ufunc")
+    __slots__ = ("__weakref__", "array", "followed", "mark", "shared", "ufunc")
 
     def _number(self, seq: int) -> None:
         self.ufunc(self.array, out=self.followed)
         self.shared._seq = seq
 
+    def written(self) -> None:
+        """Its memory was written without a count."""
+        self.ufunc(self.array, out=self.followed)
+        self.shared.written()
+
     _seq = property(lambda self: self.shared._seq, _number)
+
+
+class DataVersion(Version):
+    """The cell of ``.data`` of a tensor that is or has a conjugate view: it counts by itself."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = None
+        super().__init__()
+        self.of = of
+
+    def _number(self, seq: int) -> None:
+        Version._seq.__set__(self, seq)
+        if self.of is not None:
+            self.of.written()
+
+    _seq = property(Version._seq.__get__, _number)
+
+
+def data_box(tensor: Tensor, a: Any) -> Box | None:
+    """The box of ``tensor.data``, on the array ``a``: ``None`` if no conjugate view is to see what is written there."""
+    cell = version_of(tensor)
+    if type(cell) is DataVersion:
+        cell = cell.of
+    elif type(cell) not in _FOLLOWED:
+        return None
+    box = Box()
+    box.a, box.cell = a, DataVersion(cell)
+    return box
 
 
 def _forwarded(name: str) -> Any:
@@ -83,6 +125,7 @@ def conjugate_view(parent: Tensor, view: Tensor, info: Any, ufunc: Any) -> Tenso
         return view
     own = _make_cell(ConjugateVersion)
     own.shared, own.followed, own.array, own.ufunc, own.followers = cell, a[...], r, ufunc, []
+    own.mark = conjugate_views.mark()
     followers = cell.followers
     if len(followers) & 31 == 31:
         followers[:] = [ref for ref in followers if ref() is not None]
@@ -113,6 +156,8 @@ def flags(tensor: Tensor) -> tuple[bool, bool]:
         view = view_of(tensor)
     conj = neg = False
     cell = None if tensor._box is None else tensor._box.cell  # a detached view has the cell, and no parent
+    if type(cell) is DataVersion:
+        cell = cell.of
     while type(cell) is ConjugateVersion:
         conj, neg = conj ^ (tensor._payload.dtype.kind == "c"), neg ^ (tensor._payload.dtype.kind != "c")
         cell = cell.shared

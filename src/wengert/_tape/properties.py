@@ -17,6 +17,7 @@ from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
+from .conjugates import conjugate_views, data_box
 from .error_text import cpp_name
 from .inference import is_inference
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
@@ -231,7 +232,7 @@ def data(self: Tensor) -> Tensor:
         a = shared_payload(self, t, counted=False)
     t._payload = a
     t._node = None
-    t._box = None
+    t._box = data_box(self, a) if conjugate_views else None
     return t
 
 
