@@ -20,7 +20,6 @@ from .node import Box, NoHistory, Version, version_of, view_of
 from .tensor import Tensor, alias_payload
 from .views import base_of, made_unrecorded
 
-
 conjugate_views = Marks()  # the living ones
 
 

@@ -299,6 +299,8 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
     if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
         count = intp.bincount(mine.reshape(-1), minlength=length)
         memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)
+    if type(memory) is np.ndarray:  # in the input's own layout
+        return at_strides(memory, input_size, own, start)
     return memory[mine]
 
 
