@@ -27,7 +27,8 @@ h = T.nested.nested_tensor_from_jagged(T.arange(12.).reshape(6, 2), T.tensor([0,
 """
 PROGRAMS = {
     STRIDED: """
-    s; q; q * 2; t; t + 1; t.contiguous(); s.shape; s.size(0); s.size(2); r.size(1); r.size(3); s.dim(); s.numel()
+    s; q; q * 2; q.unbind(); q.values(); q.to_padded_tensor(0.)
+    t; t + 1; t.contiguous(); s.shape; s.size(0); s.size(2); r.size(1); r.size(3); s.dim(); s.numel()
     s.layout; s.is_nested; t.is_contiguous(); s.stride(); s.unbind(); s.unbind(1); s + s; s + r; r + a; s - 1; s / s
     s.exp(); s.sum(); s.sum(1); s.sum(-1); s.sum(-1, keepdim=True); s.sum((1, 2), True); s.mean(); r.softmax(-1)
     F.softmax(r, 1); F.softmax(r, 0); F.layer_norm(r, (3,)); F.layer_norm(r, (3,), T.ones(3), T.zeros(3))
@@ -46,7 +47,8 @@ PROGRAMS = {
     T.nested.narrow(c, 0, 0, 2); T.nested.narrow(c, 1, 0, 2); T.nested.narrow(c, 1, 'a', 2)
     """,
     JAGGED: """
-    n; q; n.shape; n.size(1); n.size(-1); n.dim(); n.numel(); n.layout; n.is_contiguous(); n.unbind(1); n + 1; 1 - n
+    n; q; q * 2; q.unbind(); q.values(); q.to_padded_tensor(0.)
+    n.shape; n.size(1); n.size(-1); n.dim(); n.numel(); n.layout; n.is_contiguous(); n.unbind(1); n + 1; 1 - n
     n + n; n + o; n ** 2; n + T.ones(3); n + T.ones(2, 1, 3); n + T.ones(5, 3); n.sum(); n.sum(0); n.sum(1); n.sum(2)
     n.sum(1, keepdim=True); n.sum((0, 1)); n.sum((1, 2)); n.mean(1); n.mean((1, 2)); n.amax(1); n.max(1); n.argmax(1)
     n.any(1); n.prod(1); n.var(1); n.softmax(1); n.softmax(2); n.softmax(0); F.log_softmax(n, 1); F.relu(n); F.silu(n)
@@ -82,7 +84,7 @@ def told(value: Any) -> Any:
         return [told(v) for v in value]
     parts = value.unbind() if getattr(value, "is_nested", False) else ()
     text = repr(value), [(p.detach(), p.stride()) for p in parts]
-    return re.sub(r"\bj\d+", "j", re.sub(r" at 0x\w+|, grad_fn=<\w+>", "", str(text)))
+    return re.sub(r"\bj\d+", "j", re.sub(r" at 0x\w+", "", str(text)))
 
 
 def outcome(T: ModuleType, making: str, program: str) -> Any:

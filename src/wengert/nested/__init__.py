@@ -13,7 +13,7 @@ import wengert as torch
 
 from .._base.errors import warn_once
 from ._internal import nested_tensor as jagged
-from ._internal.core import Nested, padded
+from ._internal.core import Nested, as_made_by
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt  # which pickles name
 from ._internal.strided import _rebuilt as _rebuilt
 from ._internal.strided import strided
@@ -39,7 +39,9 @@ def _made(parts: list[torch.Tensor], dtype: Any, device: Any, is_jagged: bool) -
         "has better operator coverage, and works with torch.compile."
     )
     kind = parts[0].dtype if dtype is None and parts else dtype
-    return strided([part.to(device=device, dtype=kind) for part in parts])
+    made = strided([part.to(device=device, dtype=kind) for part in parts])
+    as_made_by("NestedTensorFromTensorListBackward0", made._values)
+    return made
 
 
 def nested_tensor(

@@ -15,6 +15,7 @@ import wengert as torch
 from ..._base.registry import REGISTRY
 from ..._base.torch_function import DISABLED
 from ..._tape.metadata import InputMetadata, told
+from ..._tape.node import Port, named
 from ..._tensor_api.override_sites import Overriding
 
 _DUNDERS = {
@@ -36,6 +37,14 @@ _ELEMENTWISE = frozenset((
 _FILLS = frozenset((
     "bernoulli_", "exponential_", "fill_", "normal_", "random_", "share_memory_", "uniform_", "zero_",
 ))  # fmt: skip
+
+
+def as_made_by(name: str, *results: torch.Tensor) -> Any:
+    """The results, whose node has PyTorch's name for what made them of or from a nested tensor."""
+    for t in results:
+        if t._node is not None and t.grad_fn is not None:
+            named(t._node.fx if type(t._node) is Port else t._node, name)
+    return results
 
 
 def is_elementwise(name: str) -> bool:
@@ -252,6 +261,9 @@ class Nested(torch.Tensor):
     def unbind(self, dim: int = 0) -> Any:
         return torch.unbind(self, dim)
 
+    def _unbound(self) -> Any:
+        return as_made_by("UnbindBackwardAutogradNestedTensor0", *self._parts())
+
     def __iter__(self) -> Any:
         return iter(self.unbind())
 
@@ -328,7 +340,7 @@ def padded(nested: Any, padding: float, output_size: Any = None) -> torch.Tensor
         ends = [end for n, m in zip(reversed(size[1:]), reversed(part.shape), strict=True) for end in (0, n - m)]
         rows.append(torch.constant_pad_nd(part, ends, padding))
     rows += [torch.full_like(rows[0], padding)] * (size[0] - len(rows))
-    return torch.stack(rows)
+    return as_made_by("ToPaddedTensorBackward0", torch.stack(rows))[0]  # type: ignore[no-any-return]
 
 
 _RULES: dict[str, Callable[..., Any]] = {

@@ -13,7 +13,7 @@ import wengert as torch
 
 from ..._base.constants import make_size
 from ..._kinds.dims import normal_dim
-from .core import Nested, padded
+from .core import Nested, as_made_by, padded
 from .nested_int import get_tensor_symint
 
 
@@ -168,7 +168,7 @@ class NestedTensor(Nested):
 
     def values(self) -> torch.Tensor:
         """All elements, a view with the history of this tensor."""
-        return self._values[...]
+        return as_made_by("NestedGetValuesBackward0", self._values[...])[0]  # type: ignore[no-any-return]
 
     def offsets(self) -> torch.Tensor:
         """Where each part begins, and where the last one ends."""
@@ -338,7 +338,8 @@ def nested_view_from_values_offsets_lengths(
     """A NestedTensor on the memory of ``values``, whose parts have these lengths."""
     known = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
     cache = {name: _store_val_in_tensor(n) for name, n in known.items() if n is not None}
-    return NestedTensor(values[...], offsets, lengths=lengths, _ragged_idx=ragged_idx, _metadata_cache=cache)
+    (view,) = as_made_by("NestedViewFromJaggedBackward0", values[...])
+    return NestedTensor(view, offsets, lengths=lengths, _ragged_idx=ragged_idx, _metadata_cache=cache)
 
 
 def nested_from_padded(

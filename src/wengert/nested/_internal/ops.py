@@ -213,7 +213,7 @@ def _bmm(func: Any, input: Any, mat2: Any) -> Any:
 def _unbind(func: Any, input: Any, dim: int = 0) -> Any:
     if dim != 0:
         raise RuntimeError("unbind(): only supported for NestedTensor on dim=0")
-    return input._parts()
+    return input._unbound()
 
 
 def _several(name: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import wengert as torch
 
 from ..._kinds.dims import normal_dim
-from .core import Nested
+from .core import Nested, as_made_by
 
 _ELEMENTWISE = frozenset((
     "abs", "absolute", "alpha_dropout", "conj", "conj_physical", "cos", "dropout", "feature_alpha_dropout", "gelu",
@@ -164,7 +164,7 @@ class StridedNested(Nested):
 
     def values(self) -> torch.Tensor:
         """All elements in one dimension, a view with the history of this tensor."""
-        return self._values[...]
+        return as_made_by("ValuesBackwardAutogradNestedTensor0", self._values[...])[0]  # type: ignore[no-any-return]
 
     def _nested_tensor_size(self) -> torch.Tensor:
         return torch.tensor(self._sizes(), dtype=torch.int64)
@@ -335,7 +335,7 @@ def _unbind(func: Any, input: StridedNested, dim: int = 0) -> Any:
     d = normal_dim(dim, input.dim())
     if d:
         raise RuntimeError(f"NestedTensor can only be unbound along dimension 0 got dimension {d} instead.")
-    return input._parts()
+    return input._unbound()
 
 
 def _select(func: Any, input: StridedNested, dim: int, index: int) -> Any:
