@@ -62,7 +62,7 @@ class DataVersion(Version):
     __slots__ = ("of",)
 
     def __init__(self, of: Any) -> None:
-        self.of = None
+        self.of: Any = None
         super().__init__()
         self.of = of
 
