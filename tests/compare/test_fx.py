@@ -378,3 +378,8 @@ def test_functions_that_do_not_ask_for_overrides_decide_on_what_they_are_given(
 
     with warnings.catch_warnings(action="ignore"):
         assert traced(wengert) == traced(torch)
+
+
+def test_a_function_that_only_calls_another_is_traced_as_that(torch: Any) -> None:
+    codes = [T.fx.symbolic_trace(T.nn.functional.grouped_mm).code for T in (wengert, torch)]
+    assert codes[0].partition("\n    ")[2] == codes[1].partition("\n    ")[2]

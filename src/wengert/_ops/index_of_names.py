@@ -98,7 +98,7 @@ INDEX: dict[str, dict[str, str]] = {
 "names.compressed": {"torch": "_validate_sparse_csr_tensor_args ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy sparse_compressed_tensor sparse_csc_tensor sparse_csr_tensor values_copy", "Tensor": "ccol_indices col_indices crow_indices is_sparse_csr row_indices to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr"},
 "names.private": {"torch": "_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _shape_as_tensor _test_autograd_multiple_dispatch _test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy"},
 "nn.fake_quantize": {"operators": "_fake_quantize", "torch": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"},
-"nn.grouped": {"torch": "_grouped_mm", "nn.functional": "grouped_mm"},
+"nn.grouped": {"torch": "_grouped_mm"},
 "._arrays.along": {"lib": "along"},
 "._arrays.kernels": {"lib": "bell one_and_exp_of_negative signs where_not_zero with_slope"},
 "._arrays.large": {"lib": "chosen column_sums count_nonzero error_function limited normal_cdf product_of_all sum_of_deviations sum_of_squares sum_over where"},

@@ -8,10 +8,12 @@ tensor(2.)
 from typing import Any
 
 from .._tape.tensor import Tensor
+from .._tensor_api.publish import function as _function
 from .._tensor_api.publish import lend
 from . import _reduction as _Reduction  # noqa: F401  a name that programs import from here
 
 lend("nn.functional", globals())
+globals()["__all__"].append("grouped_mm")  # which calls an operator by another name
 _lent = globals()["__getattr__"]
 _OVERRIDES = ["handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"]
 
@@ -26,3 +28,21 @@ def __getattr__(name: str) -> Any:
         types = getattr(written, "__annotations__", {})  # in PyTorch the class stands there, not its name
         types.update({parameter: Tensor for parameter, given in types.items() if given == "Tensor"})
     return function
+
+
+def grouped_mm(
+    mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Any = None, out_dtype: Any = None
+) -> Tensor:
+    """The products of groups of two matrices, or batches of them; ``offs`` says where each group of a matrix ends.
+
+    The groups of a matrix ``mat_a`` are rows, those of a matrix ``mat_b`` columns; two matrices have groups of what
+    they are contracted along, and give one product each. What lies behind the last group is 0 in the result.
+
+    >>> import wengert as torch
+    >>> rows, experts = torch.ones(3, 2), torch.stack([torch.eye(2), 2 * torch.eye(2)])
+    >>> torch.nn.functional.grouped_mm(rows, experts, offs=torch.tensor([1, 3], dtype=torch.int32))
+    tensor([[1., 1.],
+            [2., 2.],
+            [2., 2.]])
+    """
+    return _function("torch", "_grouped_mm")(mat_a, mat_b, offs=offs, bias=bias, out_dtype=out_dtype)  # type: ignore[no-any-return]

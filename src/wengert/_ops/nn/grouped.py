@@ -34,21 +34,11 @@ def _check(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Any, out_dty
         raise RuntimeError("Grouped gemm output dtype must match `mat_a` dtype")
 
 
-@public("nn.functional.grouped_mm torch._grouped_mm")
-def grouped_mm(
-    mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Any = None, out_dtype: Any = None
+@public("torch._grouped_mm")
+def _grouped_mm(
+    mat_a: Tensor, mat_b: Tensor, offs: Tensor | None = None, bias: Any = None, out_dtype: Any = None
 ) -> Tensor:
-    """The products of groups of two matrices, or batches of them; ``offs`` says where each group of a matrix ends.
-
-    The groups of a matrix ``mat_a`` are rows, those of a matrix ``mat_b`` columns; two matrices have groups of what
-    they are contracted along, and give one product each. What lies behind the last group is 0 in the result.
-
-    >>> rows, experts = torch.ones(3, 2), torch.stack([torch.eye(2), 2 * torch.eye(2)])
-    >>> torch.nn.functional.grouped_mm(rows, experts, offs=torch.tensor([1, 3], dtype=torch.int32))
-    tensor([[1., 1.],
-            [2., 2.],
-            [2., 2.]])
-    """
+    """The products of groups of two matrices: what ``nn.functional.grouped_mm`` calls."""
     _check(mat_a, mat_b, offs, bias, out_dtype)
     if offs is None:
         return with_node_name(matmul(mat_a, mat_b), "GroupedMmBackward0")
