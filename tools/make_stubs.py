@@ -195,6 +195,7 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
         return class_entry(name, value, home)
     if isinstance(value, types.FunctionType):
         elsewhere = home is not wengert or not (name in PUBLIC["torch"] or value.__module__.startswith("wengert._"))
+        elsewhere = elsewhere and value.__module__ != home.__name__
         if elsewhere and name not in SIGNATURES["torch"] and importable(value):
             return imported(name, value, home)
         text = function(name, value, home.__name__.partition(".")[2] or "torch")

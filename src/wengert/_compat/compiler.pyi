@@ -36,8 +36,8 @@ def cudagraph_mark_step_begin() -> Any:
     """Does nothing: there are no CUDA graphs."""
 def get_default_backend() -> _str | Callable[..., Any]:
     """What ``torch.compile`` takes without ``backend``."""
-from .._compat.compiler import is_compiling as _is_compiling
-is_dynamo_compiling = _is_compiling
+def is_dynamo_compiling() -> _bool:
+    """Whether a call is being recorded for a program."""
 def is_exporting() -> _bool:
     """False."""
 def keep_portable_guards_unsafe(guard_entries: Any, **kwargs: Any) -> Any:

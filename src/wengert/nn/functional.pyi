@@ -5,7 +5,6 @@ from typing import Any, Literal, overload
 from .._base.dtypes import dtype as _dtype
 from .._tape.tensor import Ints, Number, Tensor
 from .. import adaptive_avg_pool1d as adaptive_avg_pool1d, avg_pool1d as avg_pool1d, bilinear as bilinear, celu as celu, celu_ as celu_, channel_shuffle as channel_shuffle, conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, conv_tbc as conv_tbc, conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d, conv_transpose3d as conv_transpose3d, cosine_similarity as cosine_similarity, group_norm as group_norm, hardshrink as hardshrink, layer_norm as layer_norm, max_pool1d as max_pool1d, max_pool1d_with_indices as max_pool1d_with_indices, max_pool2d as max_pool2d, max_pool3d as max_pool3d, native_channel_shuffle as native_channel_shuffle, pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, rms_norm as rms_norm, rrelu as rrelu, rrelu_ as rrelu_, selu as selu, selu_ as selu_, sigmoid as sigmoid, tanh as tanh, threshold as threshold, threshold_ as threshold_
-from ..nn.functional import grouped_mm as grouped_mm
 def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of ``output_size`` parts of each image; ``None`` keeps a dimension's size."""
 def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
@@ -93,6 +92,8 @@ def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:
     """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``."""
+def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Any = None, out_dtype: Any = None) -> Tensor:
+    """The products of groups of two matrices, or batches of them; ``offs`` says where each group of a matrix ends."""
 def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient."""
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
