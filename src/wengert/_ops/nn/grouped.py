@@ -1,4 +1,4 @@
-"""``grouped_mm``: products of the groups of rows or columns of matrices, as mixtures of experts need them."""
+"""``_grouped_mm``: products of the groups of rows or columns of matrices, as mixtures of experts need them."""
 
 from __future__ import annotations
 
