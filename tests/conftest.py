@@ -146,7 +146,7 @@ def _holds_torch(module: ModuleType | None) -> bool:
 @functools.cache
 def _may_compare(path: Path) -> bool:
     """Whether a file's text shows a need of torch: a parameter of that name, or a module that may be missing."""
-    shown = re.search(r"(\(|, )torch(:|,|\))|importorskip|compare", path.read_text(encoding="utf-8"))
+    shown = re.search(r"(\(|, )torch(:|,|\))|importorskip\(.torch|\bcompare\b", path.read_text(encoding="utf-8"))
     return bool(shown) or _is_comparison(path)
 
 
