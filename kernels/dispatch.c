@@ -17,11 +17,12 @@ static void choose(void) { /* WENGERT_KERNELS_VARIANT: at most 2, 3 or 4 */
   else { find = find_none; chosen = "none for this processor"; }
 }
 #endif
-EXPORT i64 wengert_kernels_abi(void) { return 3; }
+EXPORT i64 wengert_kernels_abi(void) { return 4; }
 EXPORT const char *wengert_kernels_version(void) { return WENGERT_VERSION; }
 EXPORT const char *wengert_kernels_variant(void) { if (!find) choose(); return chosen; }
 EXPORT part_t wengert_kernels_find(const char *name) { if (!find) choose(); return find(name); }
-EXPORT void wengert_kernels_run(part_t f, void **A, i64 total, i64 grain) {
+EXPORT void wengert_kernels_run(part_t f, i64 total, i64 grain, void *sizes, void *numbers, void **arrays, i64 count) {
+  void *A[32] = {sizes, numbers}; for (i64 k = 0; k < count && k < 30; k++) A[2 + k] = arrays[k];
   if (grain && total >= 2 * grain) wengert_parallel(f, A, total, grain); else if (total > 0) f(A, 0, total);
 }
 

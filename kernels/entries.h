@@ -150,15 +150,32 @@ ENTRY(spread) {
     ((part_t)(intptr_t)N(0))(B, 0, w); P(double, 0)[b] = sum_##s(r, w); } }
 SUM_OF(f, float) SUM_OF(d, double)
 
+/* ---------------------------------------------------------------------------------------------- products and attention */
+void wengert_parallel(part_t, void **, i64, i64);
+INLINE void with_blas(i64 single, i64 both) {
+  shared = wengert_parallel; blas_f = (sgemm_t)(intptr_t)single; blas_d = (dgemm_t)(intptr_t)both;
+  gemm_f = wengert_sgemm; gemm_d = wengert_dgemm;
+}
+/* One part, which cuts itself. Sizes: BLAS's products, whether both factors are transposed (112, or 111), rows, columns, depth,
+   steps between rows of both (or columns) and of the result; result, factors */
+#define PRODUCTS(s, T, gemm) \
+ENTRY(product_##s) { with_blas(N(0), N(1)); gemm(101, N(2), N(3), N(4), N(5), N(6), 1, P(T, 1), N(7), P(T, 2), N(8), 0, P(T, 0), N(9)); } \
+/* heads. Sizes: BLAS's products, whether causal, heads of an example, then z (``2_attention.h``), then steps between examples and \
+   between heads of query, key, value, mask, result, and in the backward pass of the cotangents */ \
+ENTRY(heads_##s) { with_blas(N(0), N(1)); const i64 *z = &N(4); \
+  for (i64 q = from; q < to; q++) attention_##s(AT(T, 0, 4), AT(T, 1, 0), AT(T, 2, 1), AT(T, 3, 2), AT(T, 4, 3), z, R(0), N(2)); } \
+ENTRY(heads_back_##s) { with_blas(N(0), N(1)); const i64 *z = &N(4); \
+  for (i64 q = from; q < to; q++) attention_back_##s(AT(T, 0, 5), AT(T, 1, 6), AT(T, 2, 7), AT(T, 7, 4), AT(T, 3, 0), AT(T, 4, 1), AT(T, 5, 2), AT(T, 6, 3), z, R(0), N(2)); }
+#define AT(T, k, w) (P(T, k) ? P(T, k) + q / N(3) * N(17 + 2 * w) + q % N(3) * N(18 + 2 * w) : 0)
+PRODUCTS(f, float, wengert_sgemm) PRODUCTS(d, double, wengert_dgemm)
+
 /* ------------------------------------------------------------------------------------------------------ recurrent layers */
-INLINE void product_f(i64 gemm, float *c, const float *a, i64 row, const float *b, i64 m, i64 k, i64 n) {
+INLINE void step_f(i64 gemm, float *c, const float *a, i64 row, const float *b, i64 m, i64 k, i64 n) {
   product(&(product_t){a, b, c, m, n, k, row, 1, n, 1, n, 0});
 }
-INLINE void product_d(i64 gemm, double *c, const double *a, i64 row, const double *b, i64 m, i64 k, i64 n) {
+INLINE void step_d(i64 gemm, double *c, const double *a, i64 row, const double *b, i64 m, i64 k, i64 n) {
   ((dgemm_t)(intptr_t)gemm)(101, 111, 111, m, n, k, 1, a, row, b, n, 0, c, n);
 }
-/* rows of the result, that of columns n and depth k; steps of rows and columns of both factors */
-ENTRY(product_of_f) { product(&(product_t){P(float, 1) + from * N(2), P(float, 2), P(float, 0) + from * N(0), to - from, N(0), N(1), N(2), N(3), N(4), N(5), N(0), 0}); }
 /* Sizes: BLAS's product, steps, states, batch, then each layer's own. */
 #define EVEN(T, k) ((T *)(((uintptr_t)A[2 + (k)] + 63) & ~(uintptr_t)63)) /* room, from a multiple of 64 bytes on */
 #define STEPS(s, T) \
@@ -173,9 +190,9 @@ ENTRY(lstm_backward_##s) { lstm_back_##s(P(T, 0), P(T, 1), P(T, 2), P(T, 3), P(T
    and of its input, z, the gates: reset, update, the state's term, the candidate */ \
 ENTRY(gru_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b, rows = N(4), inputs = rows - n - 1; T *z = P(T, 3), *g = P(T, 4); \
   for (i64 t = 0; t < length; t++, z += rows * b, g += N(5) ? 4 * m : 0) { \
-    product_##s(N(0), g, P(T, 0), rows, z, 2 * n, rows, b); \
-    product_##s(N(0), g + 2 * m, P(T, 1), n + 1, z + inputs * b, n, n + 1, b); \
-    product_##s(N(0), g + 3 * m, P(T, 2), inputs + 1, z, n, inputs + 1, b); \
+    step_##s(N(0), g, P(T, 0), rows, z, 2 * n, rows, b); \
+    step_##s(N(0), g + 2 * m, P(T, 1), n + 1, z + inputs * b, n, n + 1, b); \
+    step_##s(N(0), g + 3 * m, P(T, 2), inputs + 1, z, n, inputs + 1, b); \
     const T *before = z + (rows - n) * b; T *after = z + (2 * rows - n) * b; \
     IVDEP for (i64 j = 0; j < m; j++) { const T r = sigmoid_##s(g[j]), u = sigmoid_##s(g[m + j]), c = quick_tanh_##s(g[3 * m + j] + r * g[2 * m + j]); \
       g[j] = r; g[m + j] = u; g[3 * m + j] = c; after[j] = (before[j] - c) * u + c; } } } \
@@ -186,17 +203,17 @@ ENTRY(gru_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n *
     if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
     IVDEP for (i64 j = 0; j < m; j++) { const T r = g[j], u = g[m + j], c = g[3 * m + j], e = dh[j], k = (1 - c * c) * (1 - u) * e; \
       d[j] = (r - r * r) * g[2 * m + j] * k; d[m + j] = (u - u * u) * (h[j] - c) * e; d[2 * m + j] = r * k; d[3 * m + j] = k; through[j] = e * u; } \
-    product_##s(N(0), dh, P(T, 2), 3 * n, d, n, 3 * n, b); \
+    step_##s(N(0), dh, P(T, 2), 3 * n, d, n, 3 * n, b); \
     IVDEP for (i64 j = 0; j < m; j++) dh[j] += through[j]; } } \
 /* rows of a step's operands, whether tanh; w, z */ \
 ENTRY(rnn_steps_##s) { const i64 length = N(1), n = N(2), b = N(3), rows = N(4); T *z = P(T, 1); \
   for (i64 t = 0; t < length; t++, z += rows * b) { T *h = z + (2 * rows - n) * b; \
-    product_##s(N(0), h, P(T, 0), rows, z, n, rows, b); \
+    step_##s(N(0), h, P(T, 0), rows, z, n, rows, b); \
     if (N(5)) { IVDEP for (i64 j = 0; j < n * b; j++) h[j] = quick_tanh_##s(h[j]); } else { IVDEP for (i64 j = 0; j < n * b; j++) h[j] = max_##s(h[j], 0); } } } \
 /* turned weights, slopes that become the states' own cotangents, the state's, those of the outputs (or none), the last first */ \
 ENTRY(rnn_steps_back_##s) { const i64 length = N(1), n = N(2), b = N(3), m = n * b; T *dh = P(T, 2); \
   for (i64 t = length - 1; t >= 0; t--) { const T *a = P(T, 3) ? P(T, 3) + (length - 1 - t) * m : 0; T *d = P(T, 1) + t * m; \
     if (a) { IVDEP for (i64 j = 0; j < m; j++) dh[j] += a[j]; } \
     IVDEP for (i64 j = 0; j < m; j++) d[j] *= dh[j]; \
-    product_##s(N(0), dh, P(T, 0), n, d, n, n, b); } }
+    step_##s(N(0), dh, P(T, 0), n, d, n, n, b); } }
 STEPS(f, float) STEPS(d, double)

@@ -240,8 +240,7 @@ def sources() -> dict[str, str]:
 
     inner = resources.files("wengert._compile.c")
     conv = inner.joinpath("runtime/2_conv.h").read_text(encoding="utf-8")
-    products, cut, _ = inner.joinpath("gemm.c").read_text(encoding="utf-8").partition("/* blocks from..to")
-    assert cut
+    products = inner.joinpath("gemm.c").read_text(encoding="utf-8").replace("EXPORT", "static __attribute__((unused))")
     entries, places, own = ((HERE / f"{n}.h").read_text(encoding="utf-8") for n in ("entries", "places", "convolution"))
     entries = "\n".join([entries, places, "#define FLOATS", own, "#undef FLOATS", doubled(conv), doubled(own)])
     bodies = {name_of(text): body for text in texts() if (body := loop(text)) is not None}

@@ -13,9 +13,10 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -32,9 +33,14 @@ hypothesis.settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True)
-def _fixed_randomness() -> None:
-    """Every test starts from the same state of every generator, so that none depends on which ran before it."""
+def _as_before_all_others() -> Iterator[None]:
+    """Every test begins as if none had run before it. One fixture does it all: each takes a tenth of a short test.
+
+    All generators have the same state, what is warned of once in a process is warned of again, and there is no bfloat16
+    array: operators leave the hot path as soon as there is one.
+    """
     import wengert
+    from wengert._base import errors
 
     random.seed(0)
     np.random.seed(0)
@@ -42,19 +48,7 @@ def _fixed_randomness() -> None:
     real_torch = sys.modules.get("torch")
     if real_torch is not None and real_torch is not wengert:
         real_torch.manual_seed(0)
-
-
-@pytest.fixture(autouse=True)
-def _warnings_come_again() -> None:
-    """What is warned of once in a process is warned of in every test that does it, whichever ran before."""
-    from wengert._base import errors
-
     errors.warned.clear()
-
-
-@pytest.fixture(autouse=True)
-def _bfloat16_is_forgotten() -> Iterator[None]:
-    """Operators leave the hot path as soon as there is a bfloat16 array; the next test begins without."""
     yield
     module = sys.modules.get("wengert._kinds.bfloat16")
     if module is not None:
@@ -105,6 +99,42 @@ def torch() -> ModuleType:
     return _import_torch()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``-n``: a worker that has done its half takes half of what another still has.
+
+    xdist's own way gives tests away by number in advance: at the end one worker had a hundred seconds of long ones.
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A worker of xdist sends what is shown: of a test that passes, its result.
+
+    Each of the six messages a test wakes the process that prints: together they took as long as a short test.
+    """
+    option = session.config.option
+    if option.verbose > 0 or getattr(option, "xmlpath", None):
+        return
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor":
+            plugin.sendevent = functools.partial(_sent_if_shown, plugin.sendevent)
+
+
+def _sent_if_shown(send: Callable[..., None], name: str, **what: Any) -> None:
+    if name == "testreport":
+        report = what["data"]
+        if report["when"] != "call" and report["outcome"] == "passed" and report["duration"] < 0.005:
+            return
+    elif name in ("logstart", "logfinish"):
+        return
+    send(name, **what)
+
+
 @functools.cache
 def _holds_torch(module: ModuleType | None) -> bool:
     real_torch = sys.modules.get("torch")
@@ -116,8 +146,8 @@ def _holds_torch(module: ModuleType | None) -> bool:
 @functools.cache
 def _may_compare(path: Path) -> bool:
     """Whether a file's text shows a need of torch: a parameter of that name, or a module that may be missing."""
-    shown = re.search(r"(\(|, )torch(:|,|\))|importorskip|compare", path.read_text(encoding="utf-8"))
-    return bool(shown) or (HERE / "compare") in path.parents
+    shown = re.search(r"(\(|, )torch(:|,|\))|importorskip\(.torch|\bcompare\b", path.read_text(encoding="utf-8"))
+    return bool(shown) or _is_comparison(path)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -128,19 +158,35 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks `compare` what needs torch: tests/compare, what uses the fixture `torch`, and modules that hold torch."""
+    """Marks `compare` what needs torch: tests/compare, what uses the fixture `torch`, and modules that hold torch.
+
+    Where torch is not installed, what asks for it is skipped before its other fixtures are made.
+    """
+    missing = None
+    if importlib.util.find_spec("torch") is None:
+        missing = pytest.mark.skip(reason="torch is not installed: pip install '.[compare]'")
     for item in items:
-        if (
-            "torch" in getattr(item, "fixturenames", ())
-            or (HERE / "compare") in item.path.parents
-            or _holds_torch(getattr(item, "module", None))
-        ):
+        asks = "torch" in getattr(item, "fixturenames", ())
+        if asks or _is_comparison(item.path) or _holds_torch(getattr(item, "module", None)):
             item.add_marker("compare")
             assert _may_compare(item.path), f"{item.path} would not be read by `-m compare`"
+        if asks and missing is not None:
+            item.add_marker(missing)
+
+
+@functools.cache
+def _is_comparison(path: Path) -> bool:
+    return (HERE / "compare") in path.parents
+
+
+def pytest_collection() -> None:
+    """What is collected stays: looking for garbage among it is a sixth of the time."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """What has been collected stays to the end: without this, every `gc.collect()` of a test goes through all of it."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

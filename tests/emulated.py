@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
 
 # A kernel's name, the file, and the body that the kernel runs (or BLAS's product, whose address is its first size).
 _KERNELS = r"""
+void wengert_parallel(part_t f, void **A, i64 total, i64 grain) { f(A, 0, total); }
 int main(int argc, char **argv) {
   FILE *f = fopen(argv[2], "rb"); i64 *head = read_all(f, 40), regions = head[0], entries = head[1];
   i64 *sizes = read_all(f, regions * 8), *table = read_all(f, entries * 16);
@@ -71,6 +72,8 @@ int main(int argc, char **argv) {
   if (argc > 3) *(i64 *)A[0] = (i64)(intptr_t)find_plain(argv[3]);
   if (strstr(argv[1], "_steps_f") || strstr(argv[1], "_steps_back_f")) *(i64 *)A[0] = (i64)(intptr_t)gemm_of_f;
   if (strstr(argv[1], "_steps_d") || strstr(argv[1], "_steps_back_d")) *(i64 *)A[0] = (i64)(intptr_t)gemm_of_d;
+  if (!strncmp(argv[1], "product_", 8) || !strncmp(argv[1], "heads_", 6)) {
+    ((i64 *)A[0])[0] = (i64)(intptr_t)gemm_of_f; ((i64 *)A[0])[1] = (i64)(intptr_t)gemm_of_d; }
   const i64 half = head[4] / 2;
   if (half) find_plain(argv[1])(A, 0, half);
   find_plain(argv[1])(A, half, head[4]);

@@ -169,6 +169,23 @@ def run_layers(out: Results) -> None:
         out.grads(name, r, {"x": x, **dict(layer.named_parameters())}, dict.fromkeys(["x"], 100.0) | {
             k: 2000.0 for k, _ in layer.named_parameters()
         })  # fmt: skip
+    for causal in (False, True):
+        random = np.random.RandomState(12)
+        given = {
+            name: torch.from_numpy(random.uniform(-1, 1, (4, 70, 2, 16)).astype(np.float32)).requires_grad_()
+            for name in "qkv"
+        }
+        r = F.scaled_dot_product_attention(*[a.transpose(1, 2) for a in given.values()], is_causal=causal)
+        out.add(f"attention {causal}", r, 4.0)
+        out.grads(f"attention {causal}", r, given, dict.fromkeys("qkv", 16.0))
+    for dtype in (np.float32, np.float64):
+        random = np.random.RandomState(13)
+        x, w = (
+            torch.from_numpy(random.uniform(-1, 1, s).astype(dtype)).requires_grad_() for s in ((200, 150), (260, 150))
+        )
+        for name, r in (("linear", F.linear(x, w)), ("matmul", x @ w.T), ("addmm", torch.addmm(w[:, 0], x, w.mT))):
+            out.add(f"{name} {dtype.__name__}", r, 150.0)
+            out.grads(f"{name} {dtype.__name__}", r, {"x": x, "w": w}, {"x": 260.0, "w": 200.0})
     for work in works(OPTIMIZERS):
         p = torch.nn.Parameter(torch.from_numpy(np.random.RandomState(7).uniform(-1, 1, (300, 200)).astype(np.float32)))
         optimizer = eval(f"torch.optim.{work.replace('(p', '([p]')}", {"torch": torch, "p": p})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wengert  # noqa: F401  the rooms' hooks
-from wengert._arrays import accumulate, along, compiled, large, norms, pooling, recurrent, scan
+from wengert._arrays import (
+    accumulate,
+    along,
+    attention,
+    blas,
+    compiled,
+    compiled_products,
+    large,
+    norms,
+    pooling,
+    recurrent,
+    scan,
+)
 from wengert._arrays import compiled_places as places
 from wengert._arrays import compiled_rows as rows
 from wengert._arrays import compiled_steps as steps
@@ -244,14 +257,48 @@ def test_lstm(data: Any, dtype: Any, length: int, batch: int, n: int) -> None:
     check(steps.lstm_gate_cotangents, recurrent.lstm_gate_cotangents, g, given_[4], reverse, ends, factors, size=64.0)
 
 
+SIDES = st.integers(8, 40) | st.sampled_from([1, 200, 530])
+
+
 @MANY
-@given(st.data(), SMALL, st.sampled_from([1, 9, 70]), SMALL | st.just(33), st.booleans(), st.booleans())
-def test_products(data: Any, m: int, k: int, n: int, x_turned: bool, y_turned: bool) -> None:
+@given(st.data(), DTYPES, SIDES, st.sampled_from([1, 9, 70, 300]), SIDES, st.booleans(), st.booleans())
+def test_products(data: Any, dtype: Any, m: int, k: int, n: int, x_turned: bool, y_turned: bool) -> None:
     x, y = (
-        data.draw(arrays(s, np.float32, False))
-        for s in ((m, k)[:: -1 if x_turned else 1], (k, n)[:: -1 if y_turned else 1])
+        data.draw(arrays(s, dtype, False)) for s in ((m, k)[:: -1 if x_turned else 1], (k, n)[:: -1 if y_turned else 1])
     )
-    check(steps.product, recurrent._product, x.T if x_turned else x, y.T if y_turned else y, size=1.0 * k)
+    with mock.patch.object(compiled_products, "UNSHARED_PRODUCT", 0):
+        x, y = x.T if x_turned else x, y.T if y_turned else y
+        check(compiled_products.product, blas.large_product, x, y, size=1.0 * k)
+
+
+@MANY
+@given(
+    st.data(), DTYPES, st.sampled_from([(3,), (1,), (2, 3)]), st.sampled_from([1, 7, 70]), st.sampled_from([1, 9, 64]),
+    st.integers(1, 20), st.integers(1, 20), st.sampled_from(["none", "causal", "whole", "row", "minus infinity"]),
+)  # fmt: skip
+def test_attention(
+    data: Any, dtype: Any, lead: tuple[int, ...], queries: int, keys: int, width: int, values: int, mask: str
+) -> None:
+    """Forward and backward: operands in any layout, masks that broadcast, and rows whose keys are all masked."""
+    query, key, value, g = (
+        data.draw(arrays((*lead, *shape), dtype, False))
+        for shape in ((queries, width), (keys, width), (keys, values), (queries, values))
+    )
+    given_ = {"whole": (*lead, queries, keys), "row": (1, keys), "minus infinity": (queries, keys)}.get(mask)
+    added = None if given_ is None else data.draw(arrays(given_, dtype, False))
+    if mask == "minus infinity":
+        added = np.where(np.abs(added) < 0.3, dtype(-np.inf), added)
+        added[-1] = -np.inf
+    rest = added, mask == "causal", 0.3
+    check(compiled_products.attended, attention.attended, query, key, value, *rest, None)
+    tape: list[Any] = []
+    attention.attended.__wrapped__(query, key, value, *rest, tape)
+    if tape:
+        needs = data.draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
+        check(
+            compiled_products.attention_cotangents, attention.attention_cotangents, g, query, key, value, added,
+            (*needs, False), *rest[1:], tape, size=16.0,
+        )  # fmt: skip
 
 
 @MANY

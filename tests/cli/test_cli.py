@@ -1,4 +1,8 @@
-"""The command line: `python -m wengert`, run as a user runs it, in a process of its own."""
+"""The command line: `python -m wengert`, run as a user runs it, in a process of its own.
+
+What only reads arguments and prints is called in this process, `called`, where one of its kind has been run as a user
+runs it: a process takes a third of a second.
+"""
 
 import io
 import os
@@ -8,11 +12,13 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from importlib import resources
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import wengert as T
+from wengert.__main__ import main
 from wengert._base.registry import REGISTRY
 from wengert._cli import progress, show, tour
 from wengert._cli.data import load_digits
@@ -39,6 +45,24 @@ def cli(*arguments, cwd, **environment):
     return python("-m", "wengert", *arguments, cwd=cwd, **environment)
 
 
+@pytest.fixture
+def called(capsys, monkeypatch, tmp_path):
+    """The command line in this process: a function of the arguments that gives what `cli` gives."""
+
+    def called(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["-m", *arguments])
+        capsys.readouterr()
+        try:
+            code = main()
+        except SystemExit as ended:
+            code = ended.code
+        printed = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=printed.out, stderr=printed.err)
+
+    return called
+
+
 def write(folder, name, source):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,14 +81,14 @@ def test_without_arguments_it_shows_help_and_is_content(tmp_path):
         assert word in done.stdout
 
 
-def test_version(tmp_path):
-    done = cli("--version", cwd=tmp_path)
+def test_version(called):
+    done = called("--version")
     assert (done.returncode, done.stdout) == (0, f"wengert {T.version.wengert}\n")
 
 
 @pytest.mark.parametrize("command", ["tour", "run", "info"])
-def test_every_command_has_help(command, tmp_path):
-    done = cli(command, "--help", cwd=tmp_path)
+def test_every_command_has_help(command, called):
+    done = called(command, "--help")
     assert done.returncode == 0
     assert f"usage: python -m wengert {command}" in done.stdout
 
@@ -84,11 +108,25 @@ def test_every_command_has_help(command, tmp_path):
         (["info", "--nothing"], "--nothing"),
         (["run"], "which program"),
         (["run", "-m"], "which program"),
+    ],
+)
+def test_a_slip_is_a_usage_message_and_exit_code_2(arguments, words, called):
+    _is_a_slip(called(*arguments), words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dance"], "invalid choice: 'dance'"),
+        (["info", "--ops", "softmx"], "there is no operator 'softmx'; did you mean 'softmax'?"),
         (["run", "absent.py"], "can't open file"),
     ],
 )
-def test_a_slip_is_a_usage_message_and_exit_code_2(arguments, words, tmp_path):
-    done = cli(*arguments, cwd=tmp_path)
+def test_a_slip_ends_a_process_with_exit_code_2(arguments, words, tmp_path):
+    _is_a_slip(cli(*arguments, cwd=tmp_path), words)
+
+
+def _is_a_slip(done, words):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("usage: ")
@@ -775,14 +813,14 @@ def test_show_can_show_every_operator():
         assert "def " in show.shown(info)
 
 
-def test_show_prints_a_function_that_is_made_of_operators(tmp_path):
-    done = cli("show", "mm", cwd=tmp_path)
+def test_show_prints_a_function_that_is_made_of_operators(called):
+    done = called("show", "mm")
     assert done.returncode == 0
     assert "# mm: a function that is made of operators\n" in done.stdout
 
 
-def test_show_names_the_nearest_operator(tmp_path):
-    done = cli("show", "torch.mull", cwd=tmp_path)
+def test_show_names_the_nearest_operator(called):
+    done = called("show", "torch.mull")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no operator 'torch.mull'; did you mean 'mul'?" in done.stderr
 

@@ -114,7 +114,9 @@ def imports_of(name: str) -> frozenset[str]:
     path = MODULES[name]
     package = name if path.stem == "__init__" else name.rpartition(".")[0]
     found: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    text = path.read_text(encoding="utf-8")
+    disguised = "import_module" in text or "sys.modules" in text
+    waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -124,6 +126,8 @@ def imports_of(name: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             target = absolute("." * node.level + (node.module or ""), package)
             found |= {full if (full := f"{target}.{a.name}") in MODULES else target for a in node.names}
+        elif not disguised:  # to write every expression out takes long
+            pass
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
             found |= {absolute(a.value, package) for a in node.args[:1] if isinstance(a, ast.Constant)}
         elif isinstance(node, (ast.Subscript, ast.Call)) and "sys.modules" in ast.unparse(node).partition("(")[0]:

@@ -18,15 +18,16 @@ NAME = re.compile(r"``(_?[a-z]\w*(?:\.\w+)*)``")
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def read(path: Path) -> tuple[str, frozenset[str]]:
+    """A module's docstring and its names. No tree is kept: half a million nodes would be in each collector's way."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return ast.get_docstring(tree, clean=False) or "", names_in(tree)
 
 
-@cache
-def names_in(path: Path) -> frozenset[str]:
+def names_in(tree: ast.Module) -> frozenset[str]:
     """Whatever a module defines, imports, takes as a parameter, reads as an attribute or publishes."""
     found: set[str] = set()
-    nodes = list(ast.walk(tree_of(path)))
+    nodes = list(ast.walk(tree))
     prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -58,7 +59,7 @@ def is_a_module(dotted: str) -> bool:
         if at.is_dir() or at.with_suffix(".py").exists():
             return True
         owner = room.joinpath(*parts[:-1]).with_suffix(".py") if len(parts) > 1 else None
-        if owner is not None and owner.exists() and parts[-1] in names_in(owner):
+        if owner is not None and owner.exists() and parts[-1] in read(owner)[1]:
             return True
     return False
 
@@ -84,8 +85,8 @@ WORDS |= {"self_shape", "result0", "result1", "ml_dtypes", "derivatives.yaml"}
 
 def stale_names(path: Path) -> list[str]:
     """The names that a docstring gives and its module does not have; ``NAME`` in one stands for any."""
-    text = ast.get_docstring(tree_of(path), clean=False) or ""
-    here = names_in(path) | WORDS
+    text, names = read(path)
+    here = names | WORDS
     return [
         name
         for name in NAME.findall(text.partition("\nNOTE [")[0])

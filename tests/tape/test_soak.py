@@ -29,9 +29,7 @@ def blocks(cycles: bool = False) -> int:
 
     A full collection gives those back; everything alive is frozen before, so that it collects nothing but ``cycles``.
     """
-    if cycles:
-        gc.unfreeze()
-    else:
+    if not cycles:
         gc.freeze()
     gc.collect()
     sys._clear_type_cache()  # it holds names that are looked up
@@ -79,9 +77,17 @@ def test_nothing_grows(name: str) -> None:
     assert (slow_if_recording, slow_always) == ([], []) or name in HALF
 
 
+# Freezes its cycles, too, where the program has frozen something.
+FREEZES = {"export"}
+
+
 @pytest.mark.parametrize("name", sorted(CYCLES))
 def test_the_collector_frees_what_makes_cycles(name: str) -> None:
     was_frozen = is_frozen()
+    gc.unfreeze()
+    gc.collect()
+    if name not in FREEZES:  # the collector walks through what the program makes, not through what the tests before did
+        gc.freeze()
     try:
         found = quietly(PROGRAMS[name], 4, 8, True)
     finally:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.registry import plain
 from .blas import is_shared, over_samples
+from .compiled import FEWEST, with_kernel
 from .large import row_sums
 from .library import NUMBERS, in_lib, lib
 from .softmax_large import moderate_exponential
@@ -57,6 +58,37 @@ def mask_by_parts(mask: Any, query: Any) -> Any:
     return None if mask is None else np.broadcast_to(mask, (*query.shape[:-2], *mask.shape[-2:]))
 
 
+@with_kernel("compiled_products.attended", 0, FEWEST)
+def attended(query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, tape: Any) -> Any:
+    """``softmax(scale * query @ key.mT + mask) @ value``; ``tape`` receives the parts and their weights, or None."""
+    parts = cut(query, key, value, mask)
+    if parts is None:
+        return lib.matmul(block_weights(query, key, mask, causal, scale), value)
+    count = query.size // query.shape[-1] * key.shape[-2]
+    keep = tape is not None and count <= query.size + key.size + value.size
+    if len(parts) == 1 and query.flags.c_contiguous:
+
+        def whole(part: Any) -> Any:
+            weights = block_weights(query, key, mask, causal, scale)
+            return weights, lib.matmul(weights, value)
+
+        ((all_weights, r),) = over_cut(whole, parts, count, query.shape[-1] + value.shape[-1])
+        weights = [all_weights]
+    else:
+        r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))
+        mask = mask_by_parts(mask, query)
+
+        def work(part: Any) -> Any:
+            own = block_weights(query[part], key[part], mask if mask is None else mask[part], causal, scale)
+            lib.matmul(own, value[part], out=r[part])
+            return own if keep else None
+
+        weights = over_cut(work, parts, count, query.shape[-1] + value.shape[-1])
+    if tape is not None:
+        tape[:] = [parts, weights if keep else [None] * len(parts)]
+    return r
+
+
 def block_weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
     """The weights, ``(*, queries, keys)``."""
     scores = lib.matmul(query * NUMBERS[query.dtype][scale], key.swapaxes(-1, -2))
@@ -92,6 +124,7 @@ _kept_past = functools.lru_cache(8)(np.tri)
 
 
 @in_lib
+@with_kernel("compiled_products.attention_cotangents", 1, FEWEST)
 def attention_cotangents(
     g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .compiled import with_kernel
 from .threads import _usable_processors, parallel_map
 
 PARTS = 8  # the most parts that samples are cut into, for any number of threads: sums do not depend on that number
@@ -176,6 +177,12 @@ def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) 
 
     parallel_map(part, parts, work)
     return out
+
+
+@with_kernel("compiled_products.product", least=1 << 10)
+def large_product(x: Any, y: Any, out: Any = None) -> Any:
+    """The product of two large matrices."""
+    return np.matmul(x, y, out)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ import ctypes
 import functools
 import importlib
 import os
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -22,11 +23,25 @@ import numpy as np
 
 from .memory import address_of
 
-ABI = 3
+ABI = 4
 LEAST = 1 << 15  # elements from which kernels are asked for: a call takes some 3 us
 FEWEST = 1 << 12  # the same for work of many passes
 GRAIN = 1 << 15  # elements that are worth another thread
 SUFFIX: dict[Any, str] = {np.dtype(np.float32): "f", np.dtype(np.float64): "d"}  # at the end of functions' names in C
+
+
+class _Packs(dict[int, Any]):
+    """count -> a function that makes the bytes of so many numbers."""
+
+    def __init__(self, char: str) -> None:
+        self.char = char
+
+    def __missing__(self, count: int) -> Any:
+        pack = self[count] = struct.Struct(f"{count}{self.char}").pack
+        return pack
+
+
+_WORDS, _DOUBLES = _Packs("q"), _Packs("d")
 
 
 class Kernels:
@@ -48,7 +63,8 @@ class Kernels:
         self._find, self._run, self._threads = lib.wengert_kernels_find, lib.wengert_kernels_run, lib.wengert_threads
         self._find.argtypes, self._find.restype = [ctypes.c_char_p], ctypes.c_void_p
         self.loop: int = ctypes.cast(lib.wengert_kernels_loop, ctypes.c_void_p).value or 0
-        self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64], None
+        number, words = ctypes.c_int64, ctypes.c_char_p
+        self._run.argtypes, self._run.restype = [ctypes.c_void_p, number, number, words, words, words, number], None
         self._threads.argtypes, self._threads.restype = [ctypes.c_int64], None
         self._known: dict[str, int | None] = {}
         self._told = 1
@@ -70,13 +86,11 @@ class Kernels:
     def run(self, kernel: int, total: int, grain: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
         """Let a kernel do its parts ``0..total``, at least ``grain`` to a thread; ``None`` is no array."""
         self.follow()
-        held = (ctypes.c_int64 * len(sizes))(*sizes), (ctypes.c_double * (len(numbers) + 1))(*numbers)
-        table = (ctypes.c_void_p * (2 + len(arrays)))(
-            ctypes.addressof(held[0]),
-            ctypes.addressof(held[1]),
-            *[None if a is None else address_of(a) for a in arrays],
-        )
-        self._run(kernel, ctypes.addressof(table), total, max(grain, 1))
+        places = [0 if a is None else address_of(a) for a in arrays]
+        self._run(
+            kernel, total, grain if grain > 0 else 1, _WORDS[len(sizes)](*sizes), _DOUBLES[len(numbers)](*numbers),
+            _WORDS[len(places)](*places), len(places),
+        )  # fmt: skip
 
     def call(self, name: str, dtype: Any, total: int, size: int, sizes: Any, numbers: Any, *arrays: Any) -> None:
         """Run the kernel of a name for a dtype; ``size``: the elements of one part."""

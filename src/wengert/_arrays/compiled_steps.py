@@ -94,17 +94,6 @@ def lstm_gate_cotangents(k: Kernels, g: Any, w_hh: Any, reverse: bool, ends: Any
     return d.T, dh, dc
 
 
-def product(k: Kernels, x: Any, y: Any, out: Any = None) -> Any:
-    """``recurrent._product``: each number is one sum in order, for every number of threads."""
-    if x.dtype != np.float32 or y.dtype != np.float32 or 4 not in x.strides or 4 not in y.strides:
-        return None
-    (m, depth), n = x.shape, y.shape[1]
-    steps = [s // 4 for s in (*x.strides, *y.strides)]
-    o = np.empty((m, n), np.float32) if out is None else out
-    k.run(k.named("product_of", x.dtype), m, max(64, ENOUGH // (n * depth)), (n, depth, *steps), (), o, x, y)
-    return o
-
-
 def gru_steps(k: Kernels, sums: Any, from_state: Any, from_input: Any, z: Any, gates: Any) -> Any:
     """``recurrent._gru_steps``."""
     keep = bool(gates.strides[0])

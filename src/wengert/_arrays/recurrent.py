@@ -294,7 +294,7 @@ def _side_by_side(x: Any) -> Any:
     return np.ascontiguousarray(x.swapaxes(0, 1)).reshape(x.shape[1], -1)
 
 
-@with_kernel("compiled_steps.product", least=FEWEST)
+@with_kernel("compiled_products.product", least=1 << 10)
 def _product(x: Any, y: Any, out: Any = None) -> Any:
     return np.dot(x, y, out)
 

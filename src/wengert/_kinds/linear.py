@@ -168,7 +168,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     return decorate
 
 
-MANY = 1 << 15  # from this number of elements on, a product calls its library function
+MANY = 1 << 13  # from this number of elements on, a product calls its library function
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 
 

@@ -8,7 +8,7 @@
 #define TALL 6
 #endif
 #ifndef OWN /* whether these tiles are used where there is a BLAS, too */
-#define OWN (VL == 16)
+#define OWN (VL >= 8)
 #endif
 #define DEPTH 256
 #define BROAD 512 /* columns of y that are packed at a time */
@@ -20,7 +20,7 @@ INLINE void tile(const int R, i64 k, const float *x, const float *y, i64 row, fl
   vec_f a[TALL][2];
   for (int t = 0; t < R; t++) for (int l = 0; l < 2; l++) a[t][l] = add ? *(vec_f *)(o + t * step + l * VL) : (vec_f){0};
   for (i64 p = 0; p < k; p++, x += R, y += row) { const vec_f u = *(const vec_f *)y, v = *(const vec_f *)(y + VL); const float *q = x; HIDE(q);
-    for (int t = 0; t < R; t++) { const vec_f z = (vec_f){0} + q[t]; a[t][0] = fma_v(u, z, a[t][0]); a[t][1] = fma_v(v, z, a[t][1]); } }
+    for (int t = 0; t < R; t++) { const vec_f z = q[t] - (vec_f){0}; a[t][0] = fma_v(u, z, a[t][0]); a[t][1] = fma_v(v, z, a[t][1]); } }
   for (int t = 0; t < R; t++) for (int l = 0; l < 2; l++) *(vec_f *)(o + t * step + l * VL) = a[t][l];
 }
 #define TILE(n) case n: if (n <= TALL) tile(n <= TALL ? n : 1, k, x, y, row, o, step, add); break;
@@ -33,12 +33,14 @@ static void pack(float *at, const product_t *g, const float *y, i64 w, i64 k, in
     if (direct && e == WIDE) continue;
     if (e < WIDE) memset(to, 0, k * WIDE * 4);
     if (g->yc != 1) turn_f(to, y + j * g->yc, g->yc, k, e, WIDE);
-    else for (i64 p = 0; p < k; p++, to += WIDE) memcpy(to, y + p * g->yr + j, (e == WIDE ? WIDE : e) * 4); }
+    else if (e < WIDE) for (i64 p = 0; p < k; p++, to += WIDE) memcpy(to, y + p * g->yr + j, e * 4);
+    else for (i64 p = 0; p < k; p++, to += WIDE) for (i64 l = 0; l < WIDE; l += VL) *(vec_f *)(to + l) = *(const vec_f *)(y + p * g->yr + j + l); }
 }
+ROOM(panels_room)
 static void product(const product_t *g) {
   const i64 panels = (g->m + TALL - 1) / TALL; /* of equal height, but for one row */
   const int direct = g->yc == 1 && g->m <= 5 * TALL;
-  float *at = room((DEPTH * (BROAD + TALL) + VL + TALL * WIDE) * 4), *xs = at + DEPTH * BROAD, *edge = xs + TALL * DEPTH + VL;
+  float *at = panels_room((DEPTH * (BROAD + TALL) + VL + TALL * WIDE) * 4), *xs = at + DEPTH * BROAD, *edge = xs + TALL * DEPTH + VL;
   for (i64 c = 0; c < g->n; c += BROAD) { const i64 w = g->n - c < BROAD ? g->n - c : BROAD;
     for (i64 d = 0; d < g->k; d += DEPTH) { const i64 k = g->k - d < DEPTH ? g->k - d : DEPTH; const int add = g->add || d > 0;
       const float *y = g->y + d * g->yr + c * g->yc;
@@ -54,13 +56,15 @@ static void product(const product_t *g) {
           for (i64 t = 0; t < R; t++) memcpy(o + t * g->row, edge + t * WIDE, e * 4); }
         i += R; } } }
 }
-/* blocks from..to of so many rows, or columns, of the result */
+/* parts from..to of the result's rows, if it is tall, or columns: each packs the other factor, which is the smaller one, anew */
+typedef struct { product_t whole; i64 step; int tall; } cut_t;
 static void some(void **A, i64 from, i64 to) {
-  product_t g = *(const product_t *)A[0]; const i64 rows = (i64)(intptr_t)A[1], columns = (i64)(intptr_t)A[2];
-  if (rows) { const i64 a = from * rows, b = to * rows < g.m ? to * rows : g.m; g.x += a * g.xr; g.o += a * g.row; g.m = b - a; }
-  else { const i64 a = from * columns, b = to * columns < g.n ? to * columns : g.n; g.y += a * g.yc; g.o += a; g.n = b - a; }
+  const cut_t *c = A[0]; product_t g = c->whole; const i64 a = from * c->step, b = to * c->step;
+  if (c->tall) { g.x += a * g.xr; g.o += a * g.row; g.m = (b < g.m ? b : g.m) - a; }
+  else { g.y += a * g.yc; g.o += a; g.n = (b < g.n ? b : g.n) - a; }
   product(&g);
 }
+#define LONG 96 /* rows or columns of a part, at least: to pack a factor then takes less than a tenth of the time */
 static sgemm_t blas_f;
 static dgemm_t blas_d;
 /* Products by BLAS, which has one thread meanwhile (``CProgram``): cut into parts of UNIT rows or columns times a number that
@@ -83,9 +87,10 @@ EXPORT void wengert_sgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, float 
   if (blas_f && !OWN && order) { by_blas_f(tx, ty, m, n, k, x, lx, y, ly, beta != 0, o, lo); return; }
   product_t g = {x, y, o, m, n, k, tx == 111 ? lx : 1, tx == 111 ? 1 : lx, ty == 111 ? ly : 1, ty == 111 ? 1 : ly, lo, beta != 0};
   if (!order || (double)m * n * k < ALONE) { product(&g); return; }
-  const i64 rows = m > n ? 4 * TALL : 0, columns = rows ? 0 : 2 * WIDE;
-  void *A[] = {&g, (void *)(intptr_t)rows, (void *)(intptr_t)columns};
-  go(some, A, rows ? (m + rows - 1) / rows : (n + columns - 1) / columns, 1);
+  const i64 span = m > n ? m : n, unit = m > n ? TALL : WIDE, most = span / LONG, parts = most < 2 ? 1 : most < 4 ? 2 : most / 4 * 4;
+  const cut_t c = {g, ((span + parts - 1) / parts + unit - 1) / unit * unit, m > n};
+  void *A[] = {(void *)&c};
+  go(some, A, (span + c.step - 1) / c.step, 1);
 }
 EXPORT void wengert_dgemm(int order, int tx, int ty, i64 m, i64 n, i64 k, double alpha, const double *x, i64 lx, const double *y, i64 ly, double beta, double *o, i64 lo) {
   by_blas_d(tx, ty, m, n, k, x, lx, y, ly, beta != 0, o, lo);

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.blas import large_product
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
@@ -36,7 +37,7 @@ def matrix_product(a: Any, b: Any) -> Any:
     NumPy's ``dot`` starts faster than its ``matmul``, but fills the result with zeros before BLAS writes it, which is a
     tenth of the time for 512x512 matrices and a third for 784x64 times 64x256.
     """
-    return a.dot(b) if a.size + b.size < MANY else np.matmul(a, b)
+    return a.dot(b) if a.size + b.size < MANY else large_product(a, b)
 
 
 @plain

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
+from ..._arrays.attention import attended
 from ..._arrays.layouts import always_rows, like
 from ..._base.dtypes import FLOATING, get_default_dtype
 from ..._base.modes import is_grad_enabled
@@ -103,32 +103,7 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
 
     ``tape``: a list that receives the parts of the work and their weights for the backward pass, or ``None``.
     """
-    parts = cut(query, key, value, mask)
-    if parts is None:
-        return lib.matmul(block_weights(query, key, mask, causal, scale), value)
-    count = query.size // query.shape[-1] * key.shape[-2]
-    keep = tape is not None and count <= query.size + key.size + value.size
-    if len(parts) == 1 and query.flags.c_contiguous:
-
-        def whole(part: Any) -> Any:
-            weights = block_weights(query, key, mask, causal, scale)
-            return weights, lib.matmul(weights, value)
-
-        ((all_weights, r),) = over_cut(whole, parts, count, query.shape[-1] + value.shape[-1])
-        weights = [all_weights]
-    else:
-        r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))
-        mask = mask_by_parts(mask, query)
-
-        def work(part: Any) -> Any:
-            own = block_weights(query[part], key[part], mask if mask is None else mask[part], causal, scale)
-            lib.matmul(own, value[part], out=r[part])
-            return own if keep else None
-
-        weights = over_cut(work, parts, count, query.shape[-1] + value.shape[-1])
-    if tape is not None:
-        tape[:] = [parts, weights if keep else [None] * len(parts)]
-    return r
+    return attended(query, key, value, mask, causal, scale, tape)
 
 
 @plain_body

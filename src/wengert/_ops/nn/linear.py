@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.blas import UNSHARED_PRODUCT, large_product
 from ..._arrays.library import in_lib
 from ..._arrays.sums import add_up
 from ..._base.dtypes import BOOL
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain
-from ..._kinds.linear import MANY, affine, refuse_mixed
+from ..._kinds.linear import affine, refuse_mixed
 from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
@@ -109,7 +110,8 @@ def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 @in_lib
 def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
     """Rows of input times the transpose of weight, plus bias."""
-    r = input.dot(weight.T) if weight.size < MANY else _with_many_weights(input, weight)
+    few = weight.size * len(input) <= UNSHARED_PRODUCT
+    r = input.dot(weight.T) if few else _with_many_weights(input, weight)
     if bias is None:
         return r
     if len(r) == 1 and bias.ndim == 1:
@@ -138,8 +140,8 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
     """
     n = len(input)
     if 1 < n <= _FEW and n * weight.size > _SMALL_PRODUCT and weight.flags.c_contiguous:
-        return np.ascontiguousarray(np.matmul(weight, input.T).T)
-    return np.matmul(input, weight.T)
+        return np.ascontiguousarray(large_product(weight, input.T).T)
+    return large_product(input, weight.T)
 
 
 @affine(

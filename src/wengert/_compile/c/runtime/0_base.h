@@ -56,12 +56,15 @@ FMA_OF(fma_w, vec_d, pd, __builtin_fma, VL / 2)
 
 /* ------------------------------------------------------------------------------------------------------------- memory */
 #include <stdlib.h>
-/* A thread's own memory, which stays with it: what a range of work needs besides its operands. */
-static __attribute__((unused)) void *room(i64 bytes) {
-  static __thread char *at; static __thread i64 have;
-  if (have < bytes) { free(at); at = malloc(bytes + 128); have = at ? bytes : 0; if (!at) abort(); }
-  return (void *)(((uintptr_t)at + 63) & ~(uintptr_t)63);
+/* A thread's own memory, which stays with it: what a range of work needs besides its operands. A function that
+   calls another one with such memory has a room of its own. */
+#define ROOM(name) \
+static __attribute__((unused)) void *name(i64 bytes) { \
+  static __thread char *at; static __thread i64 have; \
+  if (have < bytes) { free(at); at = malloc(bytes + 128); have = at ? bytes : 0; if (!at) abort(); } \
+  return (void *)(((uintptr_t)at + 63) & ~(uintptr_t)63); \
 }
+ROOM(room)
 typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
