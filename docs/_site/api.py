@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx.domains.python import PythonDomain
-
 from wengert import Tensor
 
 if TYPE_CHECKING:
@@ -78,25 +76,26 @@ def _plain(app: Sphinx, what: str, name: str, value: object, options: object, li
             lines[index] = "``".join(parts)
 
 
-class _Python(PythonDomain):
+def _python_domain() -> Any:
     """Sphinx's domain, which looks for each name once.
 
     A name that is nowhere, such as ``int`` in a signature, is compared with the ends of all six thousand that are: at
     each of its places, that was a quarter of the site's time. Pages are written when all names are known.
     """
+    from sphinx.domains.python import PythonDomain  # here, since a test without Sphinx imports this module
 
-    def find_obj(
-        self, env: Any, modname: str, classname: str, name: str, type: str | None, searchmode: int = 0
-    ) -> list[tuple[str, Any]]:
-        known: dict[Any, list[tuple[str, Any]]] = self.__dict__.setdefault("known", {})
-        key = modname, classname, name, type, searchmode
-        if key not in known:
-            known[key] = super().find_obj(env, *key)
-        return known[key]
+    class Python(PythonDomain):
+        def find_obj(self, env: Any, *name: Any) -> list[tuple[str, Any]]:
+            known: dict[Any, list[tuple[str, Any]]] = self.__dict__.setdefault("known", {})
+            if name not in known:
+                known[name] = super().find_obj(env, *name)
+            return known[name]
+
+    return Python
 
 
 def connect(app: Sphinx) -> None:
     """Let autodoc read docstrings as they are written: a single backtick quotes code."""
-    app.add_domain(_Python, override=True)
+    app.add_domain(_python_domain(), override=True)
     app.config.default_role = "code"
     app.connect("autodoc-process-docstring", _plain)

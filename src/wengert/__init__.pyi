@@ -11,12 +11,12 @@ from ._tape.tensor import Device, Ints, Number
 from .random import Generator as _Generator
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-from . import amp as amp, array_api as array_api, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, distributions as distributions, explain as explain, export as export, fft as fft, func as func, fx as fx, hub as hub, library as library, linalg as linalg, masked as masked, multiprocessing as multiprocessing, nested as nested, nn as nn, onnx as onnx, optim as optim, overrides as overrides, profiler as profiler, quasirandom as quasirandom, random as random, return_types as return_types, safetensors as safetensors, serialization as serialization, signal as signal, sparse as sparse, special as special, storage as storage, testing as testing, torch_version as torch_version, utils as utils
+from . import amp as amp, array_api as array_api, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, distributions as distributions, explain as explain, export as export, fft as fft, func as func, fx as fx, hub as hub, library as library, linalg as linalg, masked as masked, multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim, overrides as overrides, profiler as profiler, quasirandom as quasirandom, random as random, return_types as return_types, safetensors as safetensors, serialization as serialization, signal as signal, sparse as sparse, special as special, storage as storage, testing as testing, torch_version as torch_version, utils as utils
 from ._base.constants import Size as Size, device as device, layout as layout, memory_format as memory_format
 from ._base.dtypes import dtype as dtype
 from ._base.grad_mode import enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad, set_grad_enabled as set_grad_enabled
 from ._base.limits import finfo as finfo, iinfo as iinfo
-from ._compat import accelerator as accelerator, ao as ao, classes as classes, compiler as compiler, contrib as contrib, cpu as cpu, functional as functional, futures as futures, jit as jit, mps as mps, mtia as mtia, quantization as quantization, types as types, version as version, xpu as xpu
+from ._compat import accelerator as accelerator, ao as ao, classes as classes, compiler as compiler, contrib as contrib, cpu as cpu, functional as functional, futures as futures, jit as jit, mps as mps, mtia as mtia, nested as nested, quantization as quantization, types as types, version as version, xpu as xpu
 from ._compat.accelerator import Event as Event, Stream as Stream
 from ._compat.compiler import SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt
 from ._compat.futures import Future as Future

@@ -205,7 +205,7 @@ def test_hooks_are_those_that_are_listed_and_each_is_set() -> None:
     """What a lower room needs of a higher one goes through a hook (`_base.hooks`), and there are few."""
     section = TEXT.partition("### Hooks between rooms")[2].partition("\n### ")[0]
     assert sorted(re.findall(r"^\| `(\w[\w.]+)` \|", section, flags=re.MULTILINE)) == sorted(
-        name.removeprefix("wengert.") for name in hooks.DECLARED
+        name.removeprefix("wengert.") for name in hooks.DECLARED if name.startswith("wengert.")
     )
     assert [name for name, hook in hooks.DECLARED.items() if not hasattr(hook, "run") or not hook.__doc__] == []
 
