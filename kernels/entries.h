@@ -60,24 +60,32 @@ ENTRY(rows_norm_backward_##s) { const i64 n = N(0), rows = N(1); const T *w = P(
       if (w) { IVDEP for (i64 j = 0; j < n; j++) o[j] = g[j] * w[j]; h = o; } \
       const T a = (T)(sum_##s(h, n) / n), c = (T)(dot_off_##s(h, x, n, m) * r * r / n); \
       IVDEP for (i64 j = 0; j < n; j++) o[j] = (h[j] - a - (x[j] - m) * c) * r; } } } \
+/* the sums of x - m and of its squares */ \
+static __attribute__((noinline)) void moments_##s(const T *x, i64 n, T m, double *sums) { const int w = VL * 4 / sizeof(T); \
+  for (i64 b = 0; b < n; b += 64 * w) { vec_##s a[2] = {{0}}, q[2] = {{0}}; T t = 0, u = 0; i64 j = b; const i64 e = b + 64 * w < n ? b + 64 * w : n; \
+    for (; j + 2 * w <= e; j += 2 * w) for (int k = 0; k < 2; k++) { const vec_##s d = *(const vec_##s *)(x + j + k * w) - m; a[k] += d; q[k] += d * d; } \
+    for (; j < e; j++) { const T d = x[j] - m; t += d; u += d * d; } \
+    sums[0] += t + hsum_##s(a[0] + a[1]); sums[1] += u + hsum_##s(q[0] + q[1]); } } \
 /* channels of (N, C, L): result, x, weight, bias, mean, inverse deviation, variance */ \
 ENTRY(channels_norm_##s) { const i64 C = N(1), L = N(2); const double eps = R(0); const T *w = P(T, 2), *b = P(T, 3); \
   for (i64 c = from; c < to; c++) { const i64 M = N(0); double t = 0, q = 0; \
     for (i64 n = 0; n < M; n++) t += sum_##s(P(T, 1) + (n * C + c) * L, L); \
-    const T m = (T)(t / (M * L)); for (i64 n = 0; n < M; n++) q += squares_##s(P(T, 1) + (n * C + c) * L, L, m); \
-    q /= M * L; const double v = 1.0 / sqrt(q + eps); \
-    P(double, 4)[c] = m; P(double, 5)[c] = v; P(double, 6)[c] = q; \
-    const T f = w ? (T)(v * w[c]) : (T)v, d = b ? b[c] : 0; \
+    const T m = (T)(t / (M * L)); double off[2] = {0}; for (i64 n = 0; n < M; n++) moments_##s(P(T, 1) + (n * C + c) * L, L, m, off); \
+    const double rest = off[0] / (M * L), mean = m + rest; /* the bias takes the rest away */ \
+    q = off[1] / (M * L) - rest * rest; if (q < 0) q = 0; const double v = 1.0 / sqrt(q + eps), scale = w ? v * w[c] : v; \
+    P(double, 4)[c] = mean; P(double, 5)[c] = v; P(double, 6)[c] = q; \
+    const T f = (T)scale, d = (T)((b ? b[c] : 0) - rest * scale); \
     for (i64 n = 0; n < N(0); n++) { const T *x = P(T, 1) + (n * C + c) * L; T *o = P(T, 0) + (n * C + c) * L; \
       IVDEP for (i64 j = 0; j < L; j++) o[j] = (x[j] - m) * f + d; } } } \
 /* cotangents of x, weight and bias; g, x, weight, mean, inverse deviation */ \
 ENTRY(channels_norm_backward_##s) { const i64 M = N(0), C = N(1), L = N(2); \
-  for (i64 c = from; c < to; c++) { const T m = (T)P(double, 6)[c]; const double v = P(double, 7)[c]; double a = 0, b = 0; \
+  for (i64 c = from; c < to; c++) { const T m = (T)P(double, 6)[c]; const double v = P(double, 7)[c], rest = P(double, 6)[c] - m; double a = 0, b = 0; \
     for (i64 n = 0; n < M; n++) { const i64 k = (n * C + c) * L; a += sum_##s(P(T, 3) + k, L); b += dot_off_##s(P(T, 3) + k, P(T, 4) + k, L, m); } \
+    b -= rest * a; \
     if (P(T, 1)) P(T, 1)[c] = (T)(b * v); \
     if (P(T, 2)) P(T, 2)[c] = (T)a; \
     if (!P(T, 0)) continue; \
-    const T f = P(T, 5) ? (T)(v * P(T, 5)[c]) : (T)v, p = (T)(a / (M * L)), q = (T)(b * v * v / (M * L)); \
+    const T f = P(T, 5) ? (T)(v * P(T, 5)[c]) : (T)v, p = (T)(a / (M * L) - rest * (b * v * v / (M * L))), q = (T)(b * v * v / (M * L)); \
     for (i64 n = 0; n < M; n++) { const i64 k = (n * C + c) * L; const T *g = P(T, 3) + k, *x = P(T, 4) + k; T *o = P(T, 0) + k; \
       IVDEP for (i64 j = 0; j < L; j++) o[j] = (g[j] - p - (x[j] - m) * q) * f; } } } \
 ENTRY(sum_rows_##s) { const i64 n = N(0); for (i64 i = from; i < to; i++) P(T, 0)[i] = (T)sum_##s(P(T, 1) + i * n, n); } \

@@ -96,7 +96,7 @@ def outcome(T: ModuleType, making: str, program: str) -> Any:
         except Exception as error:  # noqa: BLE001  whatever PyTorch raises is compared
             sentence = re.split(r"\. (?=[A-Z])|\n", str(error))[0].removesuffix(".")
             overload = r"(aten[.:]+[a-z_]+)[.][a-zA-Z_]+"  # which a function has only inside of PyTorch
-            return type(error).__name__, re.sub(overload, r"\1", sentence)
+            return type(error).__name__, re.sub(r"\bj\d+", "j", re.sub(overload, r"\1", sentence))
 
 
 @pytest.mark.parametrize(

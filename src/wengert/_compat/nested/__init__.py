@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as torch
+from wengert._base.errors import warn_once
 
-from .._base.errors import warn_once
 from ._internal import nested_tensor as jagged
 from ._internal.core import Nested, as_made_by
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt  # which pickles name

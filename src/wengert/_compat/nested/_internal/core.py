@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as torch
-
-from ..._base.registry import REGISTRY
-from ..._base.torch_function import DISABLED
-from ..._tape.metadata import InputMetadata, told
-from ..._tape.node import Port, named
-from ..._tensor_api.override_sites import Overriding
+from wengert._base.registry import REGISTRY
+from wengert._base.torch_function import DISABLED
+from wengert._tape.metadata import InputMetadata, told
+from wengert._tape.node import Port, named
+from wengert._tensor_api.override_sites import Overriding
 
 _DUNDERS = {
     "__rsub__": "sub", "__rtruediv__": "div", "__pow__": "pow", "__rpow__": "pow", "__and__": "bitwise_and",

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import wengert as torch
+from wengert._base.constants import make_size
+from wengert._kinds.dims import normal_dim
 
-from ..._base.constants import make_size
-from ..._kinds.dims import normal_dim
 from .core import Nested, as_made_by, padded
 from .nested_int import get_tensor_symint
 

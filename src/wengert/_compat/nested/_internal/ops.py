@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as torch
+from wengert._kinds.dims import normal_dim
 
-from ..._kinds.dims import normal_dim
 from . import nested_tensor as jagged
 from .core import Nested, padded
 from .nested_int import NestedInt

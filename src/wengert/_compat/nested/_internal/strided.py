@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import wengert as torch
+from wengert._kinds.dims import normal_dim
 
-from ..._kinds.dims import normal_dim
 from .core import Nested, as_made_by
 
 _ELEMENTWISE = frozenset((
