@@ -99,19 +99,6 @@ def torch() -> ModuleType:
     return _import_torch()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``-n``: a worker that has done its half takes half of what another still has.
-
-    xdist's own way gives tests away by number in advance: at the end one worker had a hundred seconds of long ones.
-    """
-    if config.getvalue("dist") != "load":
-        return None
-    from xdist.scheduler import WorkStealingScheduling
-
-    return WorkStealingScheduling(config, log)
-
-
 def pytest_sessionstart(session: pytest.Session) -> None:
     """A worker of xdist sends what is shown: of a test that passes, its result.
 

@@ -209,7 +209,8 @@ def original(t: Tensor, node: Node) -> Tensor:
     fn: Any = t._node
     if type(fn) is not AccumulateGrad and (fn.fx if type(fn) is Port else fn) is not node:
         for other in gc.get_referrers(t._box):
-            if isinstance(other, Tensor) and other._node is fn and other._payload is t._payload and other is not t:
+            made = isinstance(other, Tensor) and hasattr(other, "_node") and other is not t  # not one half-made
+            if made and other._node is fn and other._payload is t._payload:
                 return other
     return t
 
