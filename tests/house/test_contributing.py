@@ -45,7 +45,7 @@ ROOMS = (
      "autograd.grad_mode", "autograd.graph", "autograd._roots", "autograd._task", "func._levels"),
     ("nn",),
     ("utils", "distributions", "multiprocessing"),
-    ("func", "optim", "nested"),
+    ("func", "optim"),
     ("autograd",),
     ("_saving", "serialization", "storage", "hub", "safetensors", "utils.model_zoo"),
     ("fx",),

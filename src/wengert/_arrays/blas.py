@@ -13,7 +13,8 @@ NOTE [ One thread of BLAS ]
     by one thread of BLAS, in parts that follow from the sizes alone (``over_samples``, ``product``). OpenBLAS itself
     leaves a product of few elements to one thread (``UNSHARED``, ``UNSHARED_PRODUCT``). A product that is the whole
     operator (``matmul``, ``linear``, ``einsum``) is one call of BLAS with all its threads: digits may depend on them.
-    Programs compiled in C do not: ``_compile/c/gemm.c`` cuts products as a step of an operator is cut.
+    Those of programs compiled in C, and of large matrices with compiled kernels, do not: ``_compile/c/gemm.c`` cuts
+    products as a step of an operator is cut.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import wengert as torch
 from wengert._base.errors import warn_once
 
 from ._internal import nested_tensor as jagged
-from ._internal.core import Nested, as_made_by
+from ._internal.core import Nested, as_made_by, offsets_of
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt  # which pickles name
 from ._internal.strided import _rebuilt as _rebuilt
 from ._internal.strided import strided
@@ -143,7 +143,7 @@ def nested_tensor_from_jagged(
     if offsets is None:
         if lengths is None:
             raise RuntimeError("nested_tensor_from_jagged(): At least one of offsets or lengths is required.")
-        offsets = torch.constant_pad_nd(lengths.cumsum(0), [1, 0])
+        offsets = offsets_of(lengths)
         lengths = None
     jagged_dim = 1 if jagged_dim is None else jagged_dim
     if jagged_dim < 1:

@@ -1,7 +1,7 @@
 /* Products of matrices of float32, row-major: o = x y, or o + x y; by these tiles and on this thread if ``order`` is 0. A tile of the result, TALL rows by two vectors, stays in
    registers; x and y are packed in the order in which tiles read them. Each number is one sum in the order of k, in steps of
-   DEPTH, however the work is cut among threads. OpenBLAS has as good tiles for 8 floats at a time, and with 16 it has not
-   where it was told (or thinks) to be on another processor. */
+   DEPTH, however the work is cut among threads. OpenBLAS's tiles are as good for 8 floats at a
+   time, but not where it was told (or thinks) to be on another processor, and its threads spin; for 4 they are better. */
 #ifdef __AVX512F__
 #define TALL 14
 #else

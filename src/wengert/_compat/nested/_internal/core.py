@@ -63,6 +63,16 @@ def values_of(a: Any) -> Any:
     return a
 
 
+def flat(given: Sequence[Any]) -> tuple[Any, ...]:
+    """Sizes or dims that are given one by one, or in one tuple or list."""
+    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else tuple(given)
+
+
+def offsets_of(lengths: torch.Tensor) -> torch.Tensor:
+    """Where parts of these lengths begin that lie one after the other, and where the last one ends."""
+    return torch.constant_pad_nd(lengths.cumsum(0), [1, 0])
+
+
 def first_nested(args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The first nested tensor among arguments, and in lists of them."""
     for a in (*args, *kwargs.values()):
@@ -255,7 +265,8 @@ class Nested(torch.Tensor):
     def numel(self) -> int:
         return self._values.numel()
 
-    nelement = numel
+    def nelement(self) -> int:
+        return self.numel()
 
     def unbind(self, dim: int = 0) -> Any:
         return torch.unbind(self, dim)
@@ -347,12 +358,10 @@ _RULES: dict[str, Callable[..., Any]] = {
     "_test_autograd_multiple_dispatch": _dispatched,
     "is_same_size": _same,
     "is_tensor": lambda func, a: True,
-    "is_floating_point": lambda func, a: func(a._values),
-    "is_complex": lambda func, a: func(a._values),
-    "is_pinned": lambda func, a, *rest: func(a._values),
-    "is_shared": lambda func, a: func(a._values),
-    "get_device": lambda func, a: func(a._values),
-    "element_size": lambda func, a: func(a._values),
+    **dict.fromkeys(
+        ("is_floating_point", "is_complex", "is_pinned", "is_shared", "get_device", "element_size"),
+        lambda func, a, *rest: func(a._values),
+    ),
     "numel": lambda func, a: a.numel(),
     "dim": lambda func, a: a.dim(),
     "size": lambda func, a, *dim: a.size(*dim),

@@ -14,9 +14,7 @@ class NestedInt(torch.SymInt):  # type: ignore[misc, valid-type]
     """``coeff`` times the length of a ragged dimension. It is at least 2 to a comparison, as in PyTorch."""
 
     def __new__(cls, number: int, coeff: int = 1) -> NestedInt:
-        made: NestedInt = object.__new__(cls)
-        made.number, made.coeff = number, coeff
-        return made
+        return object.__new__(cls)
 
     def __init__(self, number: int, coeff: int = 1) -> None:
         self.number, self.coeff = number, coeff

@@ -13,7 +13,7 @@ import wengert as torch
 from wengert._base.constants import make_size
 from wengert._kinds.dims import normal_dim
 
-from .core import Nested, as_made_by, padded
+from .core import Nested, as_made_by, offsets_of, padded
 from .nested_int import get_tensor_symint
 
 
@@ -146,8 +146,6 @@ class NestedTensor(Nested):
         if self._lengths is None:
             return self._values.numel()
         return sum(part.numel() for part in self._parts())
-
-    nelement = numel
 
     def is_contiguous(self, memory_format: Any = torch.contiguous_format) -> bool:
         return self._lengths is None and self._values.is_contiguous(memory_format=memory_format)
@@ -290,7 +288,7 @@ def jagged_from_list(
     values = torch.cat(tensors, axis).to(device=device, dtype=dtype)
     lengths = [t.shape[axis] for t in tensors]
     if offsets is None:
-        offsets = torch.constant_pad_nd(torch.tensor(lengths).cumsum(0), [1, 0]).to(device=values.device)
+        offsets = offsets_of(torch.tensor(lengths)).to(device=values.device)
     made = nested_view_from_values_offsets(values, offsets, axis + 1, min(lengths), max(lengths))
     return made, offsets
 

@@ -10,7 +10,7 @@ import wengert as torch
 from wengert._kinds.dims import normal_dim
 
 from . import nested_tensor as jagged
-from .core import Nested, padded
+from .core import Nested, flat, offsets_of, padded
 from .nested_int import NestedInt
 
 
@@ -223,7 +223,7 @@ def _several(name: str) -> Callable[..., Any]:
             return tuple(input._like(values) for values in func(input._values, size, d - 1))
         lengths = func(input._offsets.diff(), size)
         values = torch.split(input._values, [int(n.sum()) for n in lengths])
-        offsets = [torch.constant_pad_nd(n.cumsum(0), [1, 0]) for n in lengths]
+        offsets = [offsets_of(n) for n in lengths]
         return tuple(jagged.NestedTensor(v, o) for v, o in zip(values, offsets, strict=True))
 
     return run
@@ -269,7 +269,7 @@ def _transpose(func: Any, input: Any, dim0: int, dim1: int) -> Any:
 
 
 def _permute(func: Any, input: Any, *dims: Any) -> Any:
-    order = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    order: Any = flat(dims)
     if len(order) != input.dim():
         raise ValueError(
             f"permute(): number of dimensions in the tensor input ({input.dim()}) does not match the length of the "
@@ -298,7 +298,7 @@ def _squeeze(func: Any, input: Any, dim: Any = None) -> Any:
 
 def _view(name: str) -> Callable[..., Any]:
     def run(func: Any, input: Any, *size: Any, **kwargs: Any) -> Any:
-        size = tuple(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["shape"])
+        size = flat(size) or tuple(kwargs["shape"])
         if len(size) == 1 and isinstance(size[0], torch.dtype):
             return input._like(func(input._values, size[0]))
         here, end = input._size, input._ragged_idx + 1
@@ -329,7 +329,7 @@ def _unflatten(func: Any, input: Any, dim: int, sizes: Any) -> Any:
 
 
 def _expand(func: Any, input: Any, *size: Any) -> Any:
-    size = tuple(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
+    size = flat(size)
     end = input._ragged_idx + 1
     if len(size) < end or any(a != b and b != -1 for a, b in zip(input._size[:end], size, strict=False)):
         raise RuntimeError(f"expand(): cannot expand shape {input._size} -> {size}")
@@ -368,12 +368,11 @@ def _masked_select(func: Any, input: Any, mask: Any) -> Any:
     if input.dim() > 2:
         raise RuntimeError("masked_select only support 2-D selections currently")
     lengths = torch.stack([part.sum() for part in mask._parts()])
-    offsets = torch.constant_pad_nd(lengths.cumsum(0), [1, 0])
-    return jagged.NestedTensor(func(input._values, mask._values), offsets)
+    return jagged.NestedTensor(func(input._values, mask._values), offsets_of(lengths))
 
 
 def _new_empty(func: Any, input: Any, *size: Any, **kwargs: Any) -> Any:
-    size = tuple(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
+    size = flat(size)
     if size:
         raise RuntimeError("new_empty() not supported for NJT with shape != ()")
     return func(input._values, (), **kwargs)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import wengert as torch
 from wengert._kinds.dims import normal_dim
 
-from .core import Nested, as_made_by
+from .core import Nested, as_made_by, flat
 
 _ELEMENTWISE = frozenset((
     "abs", "absolute", "alpha_dropout", "conj", "conj_physical", "cos", "dropout", "feature_alpha_dropout", "gelu",
@@ -153,8 +153,6 @@ class StridedNested(Nested):
 
     def numel(self) -> int:
         return sum(math.prod(p.size) for p in self._places)
-
-    nelement = numel
 
     def is_contiguous(self, memory_format: Any = torch.contiguous_format) -> bool:
         return self._places == _row(self._sizes()) and self.numel() == self._values.numel()
@@ -409,7 +407,7 @@ def _squeeze(func: Any, input: StridedNested, dim: Any = None) -> Any:
 
 
 def _reshape(func: Any, input: StridedNested, *size: Any, **kwargs: Any) -> Any:
-    wanted = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["shape"]
+    wanted = flat(size) or kwargs["shape"]
     if not wanted or wanted[0] != len(input._places):
         name = getattr(func, "__name__", "reshape")
         raise RuntimeError(f"{name}: For now nested {name} cannot change or infer the implicit batch dimension")
