@@ -12,7 +12,7 @@ import numpy as np
 from .compiled import GRAIN, SUFFIX, Kernels
 
 Ints = tuple[int, ...]
-_FEW = 8  # channels below which the cotangent of an image is faster as a product whose parts are added up
+_FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
 _LEAST = 1 << 18  # multiplications
 
 
