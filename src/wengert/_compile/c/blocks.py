@@ -27,14 +27,13 @@ Region = tuple[int, int, int]  # of which memory, from which byte, to which
 
 def in_blocks(program: CProgram) -> list[Any]:
     """The program's segments, with runs of pieces as one piece."""
-    runs: list[list[Any]] = []
+    runs: list[_Run] = []
     for s in program._segments:
-        if runs and isinstance(s, Piece) and _follows(program, runs[-1], s):
-            runs[-1].append(s)
-        else:
-            runs.append([s])
+        regions = _regions(program, s) if isinstance(s, Piece) else None
+        if not runs or not runs[-1].takes(s, regions):
+            runs.append(_Run(s, regions))
     used = _uses(program)
-    return [run[0] if len(run) == 1 else _Blocks(program, run, used) for run in runs]
+    return [run.pieces[0] if len(run.pieces) == 1 else _Blocks(program, run.pieces, used) for run in runs]
 
 
 def _region(program: CProgram, memory: int, byte: int, nbytes: int) -> Region:
@@ -61,28 +60,38 @@ def _regions(program: CProgram, piece: Piece) -> list[tuple[Region, bool, bool]]
     return found
 
 
-def _follows(program: CProgram, run: list[Any], piece: Piece) -> bool:
-    """Whether a piece joins a run: it reads what the run has, and no order of theirs is lost."""
-    mine = _regions(program, piece)
-    known = [_regions(program, p) if isinstance(p, Piece) else None for p in run]
-    if mine is None or None in known:
-        return False
-    theirs = [r for regions in known for r in regions or ()]
-    pieces = [*run, piece]
-    steps = min(p.total for p in pieces)
-    if any(p.total % steps for p in pieces):
-        return False
-    even = {r for r, cut, _ in [*theirs, *mine] if cut}
-    if sum(b - a for _, a, b in even) > steps * STEP or (steps < FEWEST and any(p.total > p.grain for p in pieces)):
-        return False
-    shared = False
-    for r, cut, written in mine:
-        for q, others, wrote in theirs:
-            shared |= r == q and cut and others and not written
-            apart = r[0] != q[0] or r[2] <= q[1] or q[2] <= r[1]
-            if (written or wrote) and not apart and not (r == q and cut and others):
-                return False
-    return shared
+class _Run:
+    """Pieces in a row; ``regions`` of each array of theirs: whether it is cut evenly, and whether it is written."""
+
+    def __init__(self, piece: Any, regions: list[tuple[Region, bool, bool]] | None) -> None:
+        self.pieces = [piece]
+        self.regions = None if regions is None else {r: (cut, written) for r, cut, written in regions}
+
+    def takes(self, piece: Any, regions: list[tuple[Region, bool, bool]] | None) -> bool:
+        """Whether a piece joins the run: it reads what the run has, and no order of theirs is lost."""
+        if self.regions is None or regions is None:
+            return False
+        pieces = [*self.pieces, piece]
+        steps = min(p.total for p in pieces)
+        if any(p.total % steps for p in pieces) or (steps < FEWEST and any(p.total > p.grain for p in pieces)):
+            return False
+        even = {r for r, (cut, _) in self.regions.items() if cut} | {r for r, cut, _ in regions if cut}
+        if sum(b - a for _, a, b in even) > steps * STEP:
+            return False
+        shared = False
+        for r, cut, written in regions:
+            same = self.regions.get(r)
+            shared |= same is not None and same[0] and cut and not written
+            for q, (others, wrote) in self.regions.items():
+                apart = r[0] != q[0] or r[2] <= q[1] or q[2] <= r[1]
+                if (written or wrote) and not apart and not (r == q and cut and others):
+                    return False
+        if shared:
+            self.pieces.append(piece)
+            for r, cut, written in regions:
+                before = self.regions.get(r, (True, False))
+                self.regions[r] = cut and before[0], written or before[1]
+        return shared
 
 
 def _uses(program: CProgram) -> Counter[int]:
