@@ -41,7 +41,10 @@ STEPS = {
     "rows": lambda x, w, c: x + c,
     "turned": lambda x, w, c: x + x.flip(0),
     "sum": lambda x, w, c: x - x.sum(),
-    "row sums": lambda x, w, c: x - x.mean(-1, keepdim=True),
+    "row means": lambda x, w, c: x - x.mean(-1, keepdim=True),
+    "row maxima": lambda x, w, c: x / (1 + x.amax(-1, keepdim=True).abs()),
+    "column means": lambda x, w, c: x - x.mean(0),
+    "middle sums": lambda x, w, c: x + x.reshape(len(x), -1, 1).sum(1),
 }
 
 
@@ -88,6 +91,18 @@ def test_what_only_a_block_needs_has_no_memory(monkeypatch):
     wanted, other = apart(monkeypatch, step)
     assert other.source.count("; go(f") == 2
     np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_norm_written_by_hand_is_one_run():
+    x = torch.randn(200, 300)
+
+    def norm(x):
+        d = x - x.mean(-1, keepdim=True)
+        return d * ((d * d).mean(-1, keepdim=True) + 1e-5).rsqrt()
+
+    got, made = run(norm, x)
+    assert made.source.count("; go(f") == 1
+    np.testing.assert_allclose(got[0], F.layer_norm(x, (300,)).numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_what_is_also_a_result_has_memory():
