@@ -8,14 +8,14 @@ import functools
 import gc
 import importlib.metadata
 import importlib.util
-import random
+import inspect
 import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import hypothesis
@@ -24,6 +24,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 HERE = Path(__file__).parent
+MISSING = "torch is not installed: pip install '.[compare]'"
 
 # A failure must come again when the test is run again: examples are derived from the test, not from the clock.
 # `--hypothesis-profile=explore` looks at new ones, more of them.
@@ -36,23 +37,13 @@ hypothesis.settings.load_profile("fixed")
 def _as_before_all_others() -> Iterator[None]:
     """Every test begins as if none had run before it. One fixture does it all: each takes a tenth of a short test.
 
-    All generators have the same state, what is warned of once in a process is warned of again, and there is no bfloat16
-    array: operators leave the hot path as soon as there is one.
+    What has to be done is in `one_by_one`, whose cases begin so too.
     """
-    import wengert
-    from wengert._base import errors
+    import one_by_one
 
-    random.seed(0)
-    np.random.seed(0)
-    wengert.manual_seed(0)
-    real_torch = sys.modules.get("torch")
-    if real_torch is not None and real_torch is not wengert:
-        real_torch.manual_seed(0)
-    errors.warned.clear()
+    one_by_one.begin()
     yield
-    module = sys.modules.get("wengert._kinds.bfloat16")
-    if module is not None:
-        module.detach()
+    one_by_one.end()
 
 
 @pytest.fixture
@@ -90,7 +81,7 @@ def pytest_sessionfinish() -> None:
 def _import_torch() -> ModuleType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")
+        return pytest.importorskip("torch", reason=MISSING)
 
 
 @pytest.fixture
@@ -144,21 +135,48 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if _may_compare(collection_path) else True
 
 
+class WithoutTorch(pytest.Item):
+    """A test function that asks for torch where it is not installed: skipped once, for all its cases.
+
+    Seven thousand cases would take both workers half a minute, to be made and to be skipped.
+    """
+
+    def __init__(self, *, function: FunctionType, **what: Any) -> None:
+        super().__init__(**what)
+        self.function = function
+
+    def runtest(self) -> None:
+        raise AssertionError("skipped beforehand")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.function.__code__.co_firstlineno - 1, self.name
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> WithoutTorch | None:
+    if not name.startswith("test_") or not isinstance(obj, FunctionType) or _torch_is_there():
+        return None
+    if "torch" not in inspect.signature(obj).parameters:
+        return None
+    return WithoutTorch.from_parent(collector, name=name, function=obj)
+
+
+@functools.cache
+def _torch_is_there() -> bool:
+    return importlib.util.find_spec("torch") is not None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks `compare` what needs torch: tests/compare, what uses the fixture `torch`, and modules that hold torch.
 
-    Where torch is not installed, what asks for it is skipped before its other fixtures are made.
+    Where torch is not installed, what asks for it by another fixture is skipped before its fixtures are made.
     """
-    missing = None
-    if importlib.util.find_spec("torch") is None:
-        missing = pytest.mark.skip(reason="torch is not installed: pip install '.[compare]'")
     for item in items:
-        asks = "torch" in getattr(item, "fixturenames", ())
+        asks = isinstance(item, WithoutTorch) or "torch" in getattr(item, "fixturenames", ())
         if asks or _is_comparison(item.path) or _holds_torch(getattr(item, "module", None)):
             item.add_marker("compare")
             assert _may_compare(item.path), f"{item.path} would not be read by `-m compare`"
-        if asks and missing is not None:
-            item.add_marker(missing)
+        if asks and not _torch_is_there():
+            item.add_marker(pytest.mark.skip(reason=MISSING))
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_by_one import by_first
 
 import wengert as torch
 from wengert import array_api as xp
@@ -118,8 +119,7 @@ UNARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "dtype"), [(n, d) for n, (ds, _, _) in UNARY.items() for d in ds])
-@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+@by_first([(n, d, shape) for n, (ds, _, _) in UNARY.items() for d in ds for shape in ((), (0,), (2, 3))])
 def test_of_one_array(name: str, dtype: str, shape: tuple[int, ...]) -> None:
     x = draw(dtype, shape, 1, *UNARY[name][1:])
     reference = getattr(np, name)(x)
@@ -147,8 +147,10 @@ BINARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "dtype"), [(n, d) for n, ds in BINARY.items() for d in ds])
-@pytest.mark.parametrize(("left", "right"), [((2, 3), (2, 3)), ((2, 1), (3,)), ((), (4,)), ((0, 2), (2,))])
+PAIRS = [((2, 3), (2, 3)), ((2, 1), (3,)), ((), (4,)), ((0, 2), (2,))]
+
+
+@by_first([(n, d, *pair) for n, ds in BINARY.items() for d in ds for pair in PAIRS])
 def test_of_two_arrays(name: str, dtype: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     low = 0.5 if name in f"pow floor_divide remainder divide {SHIFTS}" else -3
     x, y = draw(dtype, left, 1, low), draw(dtype, right, 2, low)
@@ -169,7 +171,7 @@ def promoted(one: str, two: str) -> str | None:
     return joint.name if kinds[0] == kinds[1] and (kinds[0] != "i" or joint.kind != "f") else None
 
 
-@pytest.mark.parametrize(("one", "two"), list(itertools.product(DTYPES.split(), repeat=2)))
+@by_first(itertools.product(DTYPES.split(), repeat=2))
 def test_promotion_counts_arrays_of_all_sizes(one: str, two: str) -> None:
     joint = promoted(one, two)
     if joint is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_by_one import by_first
 from op_cases import arguments, array, call, cases, differentiable, dot, is_variable, rng_of, tensors
 
 import wengert as torch
@@ -79,7 +80,7 @@ def skip_if_constant(name: str, operands: list[Any]) -> list[int]:
     return ks
 
 
-@pytest.mark.parametrize(("name", "i"), CASES)
+@by_first(CASES)
 def test_forward_leaves_its_inputs_alone(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     before = [a.copy() if isinstance(a, np.ndarray) else a for a in operands]
@@ -92,7 +93,7 @@ def test_forward_leaves_its_inputs_alone(name: str, i: int) -> None:
             np.testing.assert_array_equal(array(t), b)
 
 
-@pytest.mark.parametrize(("name", "i"), DIFFERENTIABLE)
+@by_first(DIFFERENTIABLE)
 def test_reverse_mode(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = skip_if_constant(name, operands)
@@ -106,7 +107,7 @@ def test_reverse_mode(name: str, i: int) -> None:
     assert dot([array(g) for g in grads], vs) == pytest.approx(dot(us, expected), rel=2e-5, abs=2e-6)
 
 
-@pytest.mark.parametrize(("name", "i"), DIFFERENTIABLE)
+@by_first(DIFFERENTIABLE)
 def test_forward_mode(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = skip_if_constant(name, operands)
@@ -129,7 +130,7 @@ def test_forward_mode(name: str, i: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "i"), DIFFERENTIABLE)
+@by_first(DIFFERENTIABLE)
 def test_second_order(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = skip_if_constant(name, operands)
@@ -154,7 +155,7 @@ def test_second_order(name: str, i: int) -> None:
     assert found == pytest.approx(expected, rel=5e-5, abs=5e-6)
 
 
-@pytest.mark.parametrize(("name", "i"), CASES)
+@by_first(CASES)
 def test_vmap(name: str, i: int) -> None:
     info = REGISTRY[name]
     operands, params = arguments(name, i)
@@ -195,7 +196,7 @@ def test_vmap(name: str, i: int) -> None:
             np.testing.assert_allclose(array(o), np.stack([s[j] for s in singles]), rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize(("name", "i"), DIFFERENTIABLE)
+@by_first(DIFFERENTIABLE)
 def test_float32_stays_float32(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = skip_if_constant(name, operands)
@@ -231,7 +232,7 @@ def call_recorded(name: str, ins: list[Any], params: Any) -> list[Tensor]:
 COMPLEX = [c for c in DIFFERENTIABLE if "c" in REGISTRY[c[0]].dtypes]
 
 
-@pytest.mark.parametrize(("name", "i"), COMPLEX)
+@by_first(COMPLEX)
 def test_complex(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     ks = skip_if_constant(name, operands)
@@ -246,7 +247,7 @@ def test_complex(name: str, i: int) -> None:
     assert dot([array(g) for g in grads], vs) == pytest.approx(dot(us, expected), rel=5e-5, abs=5e-6)
 
 
-@pytest.mark.parametrize(("name", "i"), DIFFERENTIABLE)
+@by_first(DIFFERENTIABLE)
 def test_nothing_waits_for_the_garbage_collector(name: str, i: int) -> None:
     operands, params = arguments(name, i)
     skip_if_constant(name, operands)
