@@ -496,7 +496,7 @@ def prune() -> None:
 
 
 def _calibrated() -> tuple[int, int]:
-    """The references to a tensor's array that a local variable holds too: of an array of its own, and of a view's owner.
+    """The references to a tensor's array of its own, and to the owner of its view, which a local variable holds too.
 
     They are measured, because they depend on how this Python stores variables; an argument may have one more (see
     ``delivery``).
