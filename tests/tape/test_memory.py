@@ -683,3 +683,21 @@ def test_backward_within_backward() -> None:
     (Nested.apply(Nested.apply(x)) * x).sum().backward()
     assert x.grad.tolist() == [104, 104]
     assert inner.grad.tolist() == [12, 12]
+
+
+def test_references_are_counted_whoever_runs_the_frames(torch: Any, no_gc: None) -> None:
+    """A debugger or PyTorch's compiler, which stays after an error, may run the frames: calls then hold arguments."""
+    eval_frame = pytest.importorskip("torch._C._dynamo.eval_frame")
+    before = eval_frame.set_eval_frame(False)
+    try:
+        x = T.ones(4, 4, requires_grad=True)
+        (g,) = T.autograd.grad(T.fft.fft(x).abs().sum(), x)
+        y = x * 2
+        y.mul_(2)
+        assert not stale_views  # nothing views y
+        view = y[0]
+        y.mul_(2)
+        assert view.grad_fn is not None and stale_views
+    finally:
+        eval_frame.set_eval_frame(before)
+    assert g.stride() == (8, 2)  # the real parts of what the step made: not copied

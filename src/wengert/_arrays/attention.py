@@ -13,6 +13,7 @@ from .._base.registry import plain
 from .blas import is_shared, over_samples
 from .compiled import FEWEST, with_kernel
 from .large import row_sums
+from .layouts import as_like, in_columns, in_rows
 from .library import NUMBERS, in_lib, lib
 from .softmax_large import moderate_exponential
 
@@ -123,13 +124,50 @@ def _past(queries: int, keys: int, dtype: Any) -> Any:
 _kept_past = functools.lru_cache(8)(np.tri)
 
 
+# ---- layouts
+def is_fused(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    """Whether PyTorch has one kernel for such operands: heads of one size, with dense rows."""
+    return (
+        query.ndim == key.ndim == value.ndim == 4
+        and query.shape[:2] == key.shape[:2] == value.shape[:2]
+        and query.shape[-1] == key.shape[-1] == value.shape[-1]
+        and query.strides[-1] == query.itemsize == key.strides[-1] == value.strides[-1]
+        and (mask is None or mask.ndim in (2, 4))
+    )
+
+
+def new_cotangents(operands: Any, mask: Any, needs: Any) -> list[Any]:
+    """Uninitialised cotangents of query, key and value in PyTorch's order.
+
+    Those of the fused kernel are (examples, rows, heads, columns); in products the key is transposed first.
+    """
+    made = []
+    fused = is_fused(*operands, mask)
+    for k, x in enumerate(operands):
+        if not needs[k]:
+            made.append(None)
+        elif fused:
+            examples, heads, rows, columns = x.shape
+            made.append(np.empty((examples, rows, heads, columns), x.dtype).swapaxes(1, 2))
+        else:
+            made.append(np.empty(x.shape, x.dtype) if k != 1 else np.empty(x.mT.shape, x.dtype).mT)
+    return made
+
+
+def as_cotangent(d: Any, x: Any, is_key: bool) -> Any:
+    """A cotangent of products in PyTorch's order; a transform's value is returned unchanged."""
+    if not (type(d) is type(x) is np.ndarray):
+        return d
+    return as_like(x, d) if x.ndim == 2 else (in_columns if is_key else in_rows)(d)
+
+
 @in_lib
 @with_kernel("compiled_products.attention_cotangents", 1, FEWEST)
 def attention_cotangents(
     g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
     """The cotangents of query, key and value; the weights of each part are given or computed again."""
-    gq, gk, gv = (np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False))
+    gq, gk, gv = new_cotangents((query, key, value), mask, needs)
     mask = mask_by_parts(mask, query)
 
     def work(job: Any) -> None:

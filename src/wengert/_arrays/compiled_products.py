@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .attention import cut
+from .attention import cut, new_cotangents
 from .blas import UNSHARED_PRODUCT, _control, blas, one_thread
 from .compiled import GRAIN, SUFFIX, Kernels
 
@@ -117,7 +117,7 @@ def attention_cotangents(
     k: Kernels, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> Any:
     """``attention.attention_cotangents``."""
-    made = [np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False)]
+    made = new_cotangents((query, key, value), mask, needs)
     if any([x is not None and x.strides[-1] != x.itemsize for x in made]):  # noqa: C419
         return None
     if not _heads(k, "heads_back", mask, causal, scale, made, (query, key, value, g)):

@@ -75,6 +75,7 @@ def shown_strides(shape: tuple[int, ...], strides: Strides, step: int) -> Stride
     return tuple(shown)
 
 
+@functools.lru_cache(4096)
 def is_dense(shape: tuple[int, ...], strides: Strides, step: int) -> bool:
     """Whether the elements fill their memory without gaps and without sharing it."""
     expected = step

@@ -31,24 +31,39 @@ def captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     for i, m in enumerate(inputs):
         g = got.get(m) if last is not None and last[m] != i else got.pop(m, None)
         if g is not None and not isinstance(g, Tensor):
-            g = wrap(_own(g, _in_its_order)) if type(g) is ndarray else tensor_on(g if hasattr(g, "asked") else _own(g))
+            if type(g) is ndarray:
+                g = wrap(_own(getrefcount(g) <= _local, g, _in_its_order))
+            else:
+                g = tensor_on(g if hasattr(g, "asked") else _own(getrefcount(g) <= _local, g))
         results.append(g)
     return results
 
 
-_local = 0  # the reference count of an array that only a local variable holds
-_exclusive = 0  # the reference count, inside _own, of an array that only _own's caller holds
+def _references() -> int:
+    """The reference count of an array that only a local variable holds: it depends on the interpreter's version.
+
+    What a function receives is counted by its caller: whether the caller's stack holds it too depends on who runs the
+    frames (PEP 523), such as a debugger or PyTorch's compiler, which stays after an error.
+    """
+    _, g = {None: np.empty(1)}.popitem()
+    return getrefcount(g)
 
 
-def _own(g: Any, copied: Any = ndarray.copy) -> Any:
-    """The array itself if only the caller's variable refers to it and its memory, else a copy."""
+_local = _references()
+
+
+def _own(alone: bool, g: Any, copied: Any = ndarray.copy) -> Any:
+    """The array itself if ``alone``, only the caller's variable refers to it, and nothing else to its memory.
+
+    A copy otherwise. ``alone`` is counted before ``g`` is on the caller's stack.
+    """
     if type(g) is not np.ndarray:
-        if getattr(g, "is_sparse", False) and (getrefcount(g) > _exclusive or not g.is_in_own_memory):
+        if getattr(g, "is_sparse", False) and not (alone and g.is_in_own_memory):
             return g.copy()
         return g.own() if getattr(g, "is_traced", False) or getattr(g, "is_foreign", False) else g
-    if getrefcount(g) > _exclusive or not g.flags.writeable or not (g.base is None or _fills_its_base(g)):
-        return copied(g)
-    return g
+    if alone and g.flags.writeable and (g.base is None or _fills_its_base(g)):
+        return g
+    return copied(g)
 
 
 def _fills_its_base(g: Any) -> bool:
@@ -70,21 +85,6 @@ def _in_its_order(g: Any) -> Any:
         if copy.strides == g.strides or not any(g.strides):
             return copy
     return relaid_copy(g)
-
-
-def _calibrate() -> None:
-    """Measure both reference counts: they depend on the interpreter's version."""
-    global _exclusive, _local
-    _, g = {None: np.empty(1)}.popitem()
-    _local = getrefcount(g)
-    while True:
-        g = np.empty(1)
-        if _own(g) is g:
-            return
-        _exclusive += 1
-
-
-_calibrate()
 
 
 def give_first(leaves: dict[Node, Any]) -> None:
@@ -137,7 +137,7 @@ def accumulate(
         if h.pre:
             (g,) = call_prehooks(h, (g,), create_graph)
     if m.grad is None and not isinstance(g, Tensor):
-        g = _own(g)
+        g = _own(getrefcount(g) <= _local, g)
     if add is not None:
         add(m, g)
     elif g is not None:

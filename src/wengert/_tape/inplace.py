@@ -196,7 +196,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:
             copied = saved_tensors_hooks()  # a hook may keep its argument
-            return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
+            return recorded_inplace(op, bool(copied), self, args, kwargs or {})
     source = self
     if self._node is not None:
         source = wrap(self._payload)
@@ -248,15 +248,8 @@ def apply_composed_inplace(
         if stale_views:
             refresh_for_write(self)
         check_inplace(self, True)
-        return recorded_inplace(fn, _old(self, True), self, args, kwargs or {})
+        return recorded_inplace(fn, True, self, args, kwargs or {})
     return apply_inplace(fn, self, args, kwargs)
-
-
-def _old(self: Tensor, copied: bool) -> Tensor:
-    """An alias of the tensor with its old history, on a copy of its memory if the write would change it too early."""
-    a = self._payload
-    written = isinstance(a, np.ndarray) or getattr(a, "is_foreign", False)
-    return wrap(a.copy() if copied and written else a, self._node)
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

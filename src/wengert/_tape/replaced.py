@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import gc
 import weakref
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import owner_of
 from .._base.modes import in_transform
 from .._base.registry import TENSORS
 from .node import view_of
 from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
-from .views import ALONE, count_write, referred_owner
+from .views import ALONE, count_write
 
 payload_replaced: list[Any] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
 
@@ -71,7 +73,8 @@ def _note_views(self: Tensor, held: int) -> None:
         for, and the functions that call this one drop the array first (``del a``). Do not pass a ``held`` that is too
         large: a view would keep the old values.
     """
-    owner, references = referred_owner(self._payload)
+    owner = owner_of(self._payload)
+    references = getrefcount(owner)
     box = self._box
     unknown = references - ALONE - held - (box is not None and box.a is owner)
     del owner

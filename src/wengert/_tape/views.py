@@ -154,7 +154,8 @@ def begin_history(base: Tensor) -> None:
     """Have writes check views that a tensor had before it required grad, as long as it lives: they are refused."""
     if not isinstance(base._payload, np.ndarray):
         return
-    owner, references = referred_owner(base._payload)
+    owner = owner_of(base._payload)
+    references = sys.getrefcount(owner)
     box = base._box
     if owner is base._payload and references - (box is not None and box.a is owner) > ALONE:
         key = id(base)
@@ -276,8 +277,16 @@ def writable(self: Tensor) -> Any:
     return a
 
 
-def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Run an operator in place: ``old`` has self's old history, and its memory is copied if a node saves it."""
+def _old(self: Tensor, copied: bool) -> Tensor:
+    """An alias of the tensor with its old history, on a copy of its memory if the write would change it too early."""
+    a = self._payload
+    written = isinstance(a, np.ndarray) or getattr(a, "is_foreign", False)
+    return wrap(a.copy() if copied and written else a, self._node)
+
+
+def recorded_inplace(op: Any, copied: bool, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """Run an operator in place, on an alias of the tensor; ``copied``: on a copy of its memory (``_old``)."""
+    old = _old(self, copied)
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
@@ -289,7 +298,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     if result is NotImplemented:
         return result
     saved = old._box
-    del old  # references to memory are counted: _set_history
+    del old  # references to memory are counted: _set_history, which no caller's stack must hold either
     write_recorded(self, saved, result)
     for cell in twins:
         cell._seq = version_of(self)._seq + 1
@@ -446,7 +455,8 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     if not isinstance(base._payload, np.ndarray):
         _regenerate_views(base, through)
         return
-    owner, references = referred_owner(base._payload)
+    owner = owner_of(base._payload)
+    references = sys.getrefcount(owner)
     box = base._box
     boxed = box is not None and box.a is owner
     if references - boxed <= ALONE + (through is not None and through._payload.base is owner):
@@ -477,31 +487,25 @@ def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
 
 
 # ---- staleness
-def referred_owner(a: Any) -> tuple[Any, int]:
-    """The array that owns an array's memory, and the number of references to it (each view has one)."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a, sys.getrefcount(a)
-
-
 def prune() -> None:
     """Drop memory from ``stale_views`` if no other view of it is left."""
     for key, (ref, _) in list(stale_views.items()):
         owner = ref()
-        if owner is None or referred_owner(owner)[1] <= _ONE_VIEW:
+        if owner is None or sys.getrefcount(owner) <= _ONE_VIEW:
             stale_views.pop(key, None)
 
 
 def _calibrated() -> tuple[int, int]:
-    """What ``_owner`` counts for a tensor's array that nothing else refers to, and in ``prune`` if it is a view.
+    """The references to a tensor's array of its own, and to the owner of its view, which a local variable holds too.
 
-    The counts are measured, because they depend on how this Python stores variables.
+    They are measured, because they depend on how this Python stores variables; an argument may have one more (see
+    ``delivery``).
     """
     t = wrap(np.empty(1))
-    alone = referred_owner(t._payload)[1]
     owner = t._payload
+    alone = sys.getrefcount(owner)
     t._payload = owner[...]
-    return alone, referred_owner(owner)[1]
+    return alone, sys.getrefcount(owner)
 
 
 ALONE, _ONE_VIEW = _calibrated()

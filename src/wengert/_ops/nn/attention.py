@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.attention import attended
+from ..._arrays.attention import as_cotangent, attended, is_fused
 from ..._arrays.layouts import always_rows, like
 from ..._base.dtypes import FLOATING, get_default_dtype
 from ..._base.modes import is_grad_enabled
@@ -48,10 +48,12 @@ def _attention_grads(
         gq = xp.matmul_nd(gs, key) * scale if needs[0] else None
         gk = xp.matmul_nd(gs.mT, query) * scale if needs[1] else None
         gm = gs if needs[3] else None
-    return tuple(
+    cotangents = [
         d if d is None or d.shape == t.shape else xp.sum_to(d, tuple(t.shape))
         for d, t in ((gq, query), (gk, key), (gv, value), (gm, mask))
-    )
+    ]
+    operands = query, key, value
+    return *[as_cotangent(cotangents[k], x, k == 1) for k, x in enumerate(operands)], cotangents[3]
 
 
 def _attention_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -83,7 +85,8 @@ def _as_the_query(fn: Any) -> Any:
     fused, plain = like(fn), always_rows(fn)
 
     def run(query: Any, *rest: Any) -> Any:
-        return (fused if query.ndim == 4 and query.strides[-1] == query.itemsize else plain)(query, *rest)
+        lies_as_query = query.ndim == 4 and (query.flags.c_contiguous or is_fused(query, *rest[:3]))
+        return (fused if lies_as_query else plain)(query, *rest)
 
     return run
 

@@ -407,9 +407,9 @@ def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
             tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
         return result
 
-    def own(g: Any, copied: Any = np.ndarray.copy) -> Any:
+    def own(alone: bool, g: Any, copied: Any = np.ndarray.copy) -> Any:
         # the tracer refers to all arrays, so a result is always copied: it stays the same node's
-        made = own_plainly(g, copied)
+        made = own_plainly(False, g, copied)
         if made is not g and not mode.quiet:
             tracer.note(wrap(made), tracer.node_of(wrap(g)))
         return made
