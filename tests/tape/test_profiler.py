@@ -47,15 +47,29 @@ def profiled(**options: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------------------- events
 def test_operators_and_backward_steps_by_pytorchs_names() -> None:
-    names = [e.name for e in profiled().function_events]
-    assert names[:4] == ["aten::mm", "aten::relu", "aten::mul", "aten::sum"]
+    made, names = 2 * ["aten::empty"], [e.name for e in profiled().function_events]
+    assert names[:6] == [*made, "aten::mm", "aten::relu", "aten::mul", "aten::sum"]
     backward = ["SumBackward0", "MulBackward0", "ReluBackward0", "MmBackward0"] + 2 * [
         "torch::autograd::AccumulateGrad"
     ]
-    assert [n for n in names[4:] if not n.startswith("autograd::")] == backward
-    assert [n for n in names[4:] if n.startswith("autograd::")] == [
+    assert [n for n in names[6:] if not n.startswith("autograd::")] == backward
+    assert [n for n in names[6:] if n.startswith("autograd::")] == [
         f"autograd::engine::evaluate_function: {n}" for n in backward
     ]
+
+
+def test_a_makers_memory_and_the_numbers_of_operators_without_a_node() -> None:
+    with profile(profile_memory=True) as prof:
+        x = wengert.randn(3)
+        y = x * 2
+        with wengert.no_grad():
+            x * 2
+        y.requires_grad_()
+        z = y * y
+    empty, mul, quiet, last = prof.function_events
+    assert (empty.name, empty.cpu_memory_usage, empty.sequence_nr) == ("aten::empty", 12, -1)
+    assert 0 <= mul.sequence_nr < last.sequence_nr == z.grad_fn._sequence_nr()
+    assert quiet.sequence_nr == -1
 
 
 def test_in_place_forms_have_their_own_names() -> None:
@@ -77,10 +91,11 @@ def test_gradients_are_the_same_under_a_profile() -> None:
 
 
 def test_blocks_nest() -> None:
+    x = wengert.ones(2)
     with profile() as prof:
         with record_function("outer"), record_function("inner"):
-            wengert.ones(2) * 2
-        wengert.ones(2).exp()
+            x * 2
+        x.exp()
     outer, inner, mul, exp = prof.function_events
     assert [e.name for e in prof.function_events] == ["outer", "inner", "aten::mul", "aten::exp"]
     assert outer.cpu_children == [inner]
@@ -114,8 +129,9 @@ def test_only_the_thread_that_entered() -> None:
 
 
 def test_a_call_that_raises_is_recorded_and_ended() -> None:
+    x, y = wengert.ones(2), wengert.ones(3)
     with profile() as prof, pytest.raises(RuntimeError):
-        wengert.ones(2) * wengert.ones(3)
+        x * y
     (event,) = prof.function_events
     assert event.name == "aten::mul"
     assert event.cpu_time_total > 0
@@ -154,7 +170,7 @@ def test_flops_are_two_for_each_term() -> None:
         wengert.nn.functional.linear(a, wengert.ones(5, 4), wengert.ones(5))
         a * 2
         a.exp()
-    assert [e.flops for e in prof.function_events] == [120, 240, 120, 120, 12, 0]
+    assert [e.flops for e in prof.function_events if e.name != "aten::empty"] == [120, 240, 120, 120, 12, 0]
     assert "Total FLOPs" in prof.table()
 
 
@@ -167,7 +183,7 @@ def test_flops_of_a_layer_whose_input_has_its_weights_shape() -> None:
 
 def test_stacks(tmp_path: Path) -> None:
     prof = profiled(with_stack=True)
-    event = prof.function_events[0]
+    event = next(e for e in prof.function_events if e.name == "aten::mm")
     assert re.fullmatch(rf"{re.escape(__file__)}\(\d+\): step", event.stack[0])
     assert any(": test_stacks" in call for call in event.stack)
     by_name = {e.name: e for e in prof.function_events}
@@ -326,8 +342,8 @@ def test_a_profile_on_a_schedule() -> None:
         for _ in range(6):
             wengert.ones(2) * 2
             prof.step()
-    assert ready == [(4, ["ProfilerStep*", "aten::mul", "ProfilerStep*", "aten::mul"])]
-    assert [e.trace_name for e in prof.events()][::2] == ["ProfilerStep#2", "ProfilerStep#3"]
+    assert ready == [(4, ["ProfilerStep*", "aten::empty", "aten::mul"] * 2)]
+    assert [e.trace_name for e in prof.events()][::3] == ["ProfilerStep#2", "ProfilerStep#3"]
 
 
 def test_events_of_all_cycles() -> None:

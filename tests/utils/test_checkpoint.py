@@ -137,6 +137,36 @@ def test_early_stop() -> None:
         assert ran_again(True) == ["sin", "exp"]
 
 
+@pytest.mark.parametrize(
+    ("block", "again"),
+    [
+        (lambda x, w: x.sin(), []),
+        (lambda x, w: x.exp(), ["exp"]),  # which saves its result
+        (lambda x, w: x.cos().sin() * 2, ["cos"]),
+        (lambda x, w: wengert.nn.functional.linear(x.exp()[None], w), ["exp", "unsqueeze"]),
+        (lambda x, w: (w.detach().sum().sin() + x.sin()).cos(), ["sum", "sin", "sin", "add"]),
+        (lambda x, w: x * x.double().detach(), ["_to_copy", "mul"]),  # saves a converted operand
+        (lambda x, w: checkpoint(lambda y: y.sin() @ w, x.cos(), use_reentrant=False), ["cos", "sin"]),
+    ],
+)
+def test_early_stop_comes_before_an_operator_that_saves_only_its_operands(block: Any, again: list[str]) -> None:
+    from wengert.utils._python_dispatch import TorchDispatchMode
+
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if wengert.is_grad_enabled() and func.__name__ != "detach.default":
+                names.append(func.overloadpacket.__name__)
+            return func(*args, **(kwargs or {}))
+
+    names: list[str] = []
+    x, w = leaf(), wengert.ones(2, 2, requires_grad=True)
+    y = checkpoint(block, x, w, use_reentrant=False).sum()
+    with Names():
+        got = wengert.autograd.grad(y, x)
+    assert names == again
+    wengert.testing.assert_close(got, wengert.autograd.grad(block(x, w).sum(), x))
+
+
 def test_random_numbers_are_the_same_again_and_the_stream_goes_on() -> None:
     wengert.manual_seed(3)
     x = wengert.ones(50, requires_grad=True)

@@ -16,7 +16,7 @@ from .._arrays.library import INEXACT
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, FLOAT32, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
-from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
+from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
@@ -50,6 +50,9 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     if stale_views and is_grad_enabled():
         refresh_all(args)
         prune()
+    for ref in ahead:
+        if (counting := ref()) is not None:
+            counting.before(info, args)
     if not slow_hooks:
         return _in_mode(info, args)
     hooks = tuple(slow_hooks)
@@ -80,7 +83,7 @@ def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     if state.hooks:
         from .._tape.saved_hooks import pack_saved
 
-        pack_saved(result, state.hooks[-1])
+        pack_saved(result, state.hooks[-1], info, args)
     return result
 
 

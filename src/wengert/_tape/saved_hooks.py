@@ -166,27 +166,32 @@ def replace_boxes(n: Any, old: Box, new: Box) -> None:
             _put(n, place, new)
 
 
-def pack_node(n: Any, hooks: Hooks) -> None:
-    """Pack all saved values of a node."""
+def pack_node(n: Any, hooks: Hooks) -> list[Box]:
+    """Pack all saved values of a node; return the boxes in which they were."""
     found = [
         (place, box) for place, box in ((p, _get(n, p)) for p in _by_name(n)) if type(box) is Box and box is not FREED
     ]
     if not found:
-        return
+        return []
     with grad_mode(False):
         for place, box in found:
             fn = edge_of(n, place)
             _put(n, place, _pack(box, hooks, fn, of_result=fn is n or (type(fn) is Port and fn.fx is n)))
     _watch(n)
+    return [box for _, box in found]
 
 
-def pack_saved(result: Any, hooks: Hooks) -> None:
-    """Pack all saved values of the node of an operator's new result."""
+def pack_saved(result: Any, hooks: Hooks, info: Any, args: tuple[Any, ...]) -> None:
+    """Pack all saved values of the node of an operator's new result. A pack hook with ``after`` is told of them."""
+    boxes: list[Box] | None = None
     for t in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(t, Tensor) and t._node is not None and type(t._node) is not AccumulateGrad:
-            pack_node(t._node.fx if type(t._node) is Port else t._node, hooks)
+            boxes = (boxes or []) + pack_node(t._node.fx if type(t._node) is Port else t._node, hooks)
             if type(t._node) is not Port:
                 break
+    after = getattr(hooks[0], "after", None)
+    if after is not None and boxes is not None:
+        after(info, args, boxes)
 
 
 def _watch(n: Any) -> None:

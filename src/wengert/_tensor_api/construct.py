@@ -17,7 +17,7 @@ from .._base import dtypes as _dtypes
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, warn_once
-from .._base.modes import slow_if_recording
+from .._base.modes import new_tensors, slow_if_recording
 from .._payloads.meta import Meta, no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
@@ -46,6 +46,8 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
         leaf_node(t)
     if slow_if_recording:
         mark_if_on(t)
+        for tell in new_tensors:
+            tell(t)
     return t
 
 

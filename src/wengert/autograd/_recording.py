@@ -21,7 +21,7 @@ from .._base import modes
 from .._base.aten_names import aten_name
 from .._base.errors import program_frame
 from .._tape import delivery, engine
-from .._tape.node import Port
+from .._tape.node import Port, tick
 from .._tape.tensor import Tensor
 from . import function as _function
 
@@ -74,6 +74,7 @@ class Recorder:
             (engine.observers, self._step),
             (_function.watchers, self._call),
             (delivery.leaf_observers, self._leaf),
+            (modes.new_tensors, self._made),
         )
         enter: Any = partial(RUNNING.set, (*before, self))
         if ends is None:
@@ -126,6 +127,8 @@ class Recorder:
         first = next((r for r in results if isinstance(r, Tensor)), None)
         if first is not None and first._node is not None and first._node._seq:
             span.sequence = (first._node.fx if type(first._node) is Port else first._node)._seq
+        elif modes.is_grad_enabled():
+            span.sequence = tick()  # that of a node which was not needed
         if self.memory:
             span.memory = sum(_new_bytes(r) for r in results)
         if self.flops:
@@ -133,6 +136,13 @@ class Recorder:
 
             span.flops = of_operator(name, span.shapes, results)
         return result
+
+    def _made(self, t: Tensor) -> None:
+        """A maker's memory, as the call that takes it in PyTorch; how long that took is not known."""
+        if self.here():
+            span = self._opened("aten::empty", ())
+            span.memory = _new_bytes(t) if self.memory else 0
+            span.end = span.start + 1
 
     def _call(self, cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
         if not self.here():

@@ -33,6 +33,7 @@ from ..autograd import graph
 from ..autograd._roots import _is_checkpoint_valid
 from ..autograd.function import Function
 from ..random import fork_rng, get_rng_state, set_rng_state
+from ._last_operator import Counting
 from ._op_log import Journal
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 from ._selective import _Keeping as _CachingTorchDispatchMode  # noqa: F401
@@ -329,6 +330,7 @@ class _Region:
 
     early_stop = True
     complete = False  # whether the first run is over
+    last = None  # the operator before which a later run may stop: utils._last_operator
     uncounted = False  # a backward pass ran inside the first run: its saved values cannot be compared
 
     def __init__(
@@ -353,7 +355,8 @@ class _Region:
         self.inputs = _Inputs(args)
         self.context = again
         returned = False
-        with graph.saved_tensors_hooks(self.put_aside, self.get), first:
+        aside = Counting(self.put_aside)
+        with graph.saved_tensors_hooks(aside, self.get), first:
             result = self.function(*args, **self.kwargs)
             returned = True
         if not returned:
@@ -363,6 +366,7 @@ class _Region:
                 "a failed forward."
             )
         self.complete = True
+        self.last = aside.found()
         return result
 
     def put_aside(self, x: Tensor) -> _Place:
@@ -432,7 +436,8 @@ class _Region:
         with fork_rng(enabled=state is not None), self.autocast(), contextlib.suppress(_Enough):
             if state is not None:
                 set_rng_state(state)
-            with graph.saved_tensors_hooks(self._putting_back(replay), lambda x: x), enable_grad(), self.context:
+            back = Counting(self._putting_back(replay), self.last if self.early_stop else None)
+            with graph.saved_tensors_hooks(back, lambda x: x), enable_grad(), self.context:
                 self.function(*args, **self.kwargs)
         if not self.uncounted:
             self._compare(replay)
