@@ -40,10 +40,7 @@ from ._base.registry import PUBLIC
 from ._payloads import transforms as _transforms
 from ._tape.tensor import Tensor
 from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
-from ._tensor_api.legacy_types import TYPES, set_default_tensor_type
-from ._tensor_api.printing import set_printoptions
 from ._tensor_api.publish import attach, function, module_names, submodule
-from ._tensor_api.storage import StorageBase, TypedStorage, UntypedStorage
 from .random import (
     Generator,
     default_generator,
@@ -61,9 +58,9 @@ _compat.open_rows(globals())
 newaxis = None
 
 attach()
-for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS, TYPES):
+for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS):
     globals().update(_names)
-for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "_names", "_name"):
+for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "attach", "_names", "_name"):
     globals().pop(_name, None)
 _functions = PUBLIC["torch"].names()  # each comes when it is first named
 for _name in _functions & globals().keys():

@@ -7,7 +7,10 @@ module that defines the name, and iteration imports all modules.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from .hooks import hook
@@ -67,6 +70,28 @@ class Table(dict[str, Any]):
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's are views too
         import_all.run()
         return dict.items(self)
+
+
+class LateModule(ModuleType):
+    """A module by another name that is not imported before one of its members is asked for."""
+
+    def __init__(self, name: str, home: str) -> None:
+        super().__init__(name)
+        self._home = home
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what looks through all modules asks for these
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(import_module(self._home), name)
+
+
+def keep_former_name(name: str, module: ModuleType, *members: Any) -> None:
+    """Make a module importable by a name that old pickles contain, and give members that module's name."""
+    package = __name__.partition(".")[0]
+    sys.modules[f"{package}.{name}"] = module
+    setattr(sys.modules[package], name, module)
+    for member in members:
+        member.__module__ = f"{package}.{name}"
 
 
 class LateFunction:

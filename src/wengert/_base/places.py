@@ -11,7 +11,6 @@ import itertools
 import linecache
 import sys
 import types
-import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -113,6 +112,8 @@ def _columns(line: str, in_bytes: int) -> int:
 
 def _width(text: str) -> int:
     """Columns on a screen, where characters of East Asia are two wide."""
+    import unicodedata  # not needed before a line is shown
+
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 

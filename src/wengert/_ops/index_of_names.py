@@ -117,9 +117,12 @@ INDEX: dict[str, dict[str, str]] = {
 "._arrays.scan": {"lib": "complex_logcumsumexp delayed linear_recurrence products_before"},
 "._arrays.softmax": {"lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows"},
 "._tensor_api.assertions": {"torch": "_assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type _check_value _check_with"},
+"._tensor_api.copying": {"Tensor": "__deepcopy__ __reduce_ex__"},
+"._tensor_api.protocol": {"torch": "is_nonzero", "Tensor": "__array__ __array_function__ __array_namespace__ __array_ufunc__ __array_wrap__ __bool__ __complex__ __contains__ __dir__ __dlpack__ __dlpack_device__ __float__ __format__ __hash__ __index__ __int__ __iter__ __len__ __repr__ __reversed__ _backward_hooks _grad_fn _make_subclass _make_wrapper_subclass _post_accumulate_grad_hooks _refuse_export as_subclass is_nonzero item numpy to_device tolist"},
 "._tensor_api.layout": {"torch": "get_device is_complex is_distributed is_floating_point is_inference is_same_size is_signed is_tensor numel", "Tensor": "_base _cdata _is_view _rev_view_func_unsafe _use_count _view_func _view_func_unsafe apply_ const_data_ptr data_ptr dim dim_order element_size get_device is_complex is_contiguous is_cpu is_cuda is_distributed is_floating_point is_inference is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_pinned is_quantized is_same_size is_set_to is_signed is_vulkan is_xla is_xpu itemsize map2_ map_ name nbytes ndimension nelement numel pin_memory size storage_offset stride type"},
 "linalg.lu": {"torch": "lu_unpack", "linalg": "lu lu_factor lu_factor_ex lu_solve"},
 "._tensor_api.settings": {"torch": "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled result_type set_default_device set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_num_threads set_warn_always typename use_deterministic_algorithms"},
+"._tensor_api.storage": {"torch": "is_storage", "Tensor": "_typed_storage is_shared share_memory_ storage untyped_storage"},
 "indexing.scatter_primitive": {"operators": "gather gather_back scatter scatter_add scatter_reduce"},
 "indexing.embedding": {"operators": "embedding", "torch": "embedding", "nn.functional": "embedding"},
 }

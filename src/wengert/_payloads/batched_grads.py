@@ -6,14 +6,12 @@ from typing import Any
 
 from .._base.errors import noted
 from .._base.registry import TENSORS
-from .._tape import graph
 from .._tape.graph import _input_node, _root, _run
 from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import Tensor, current_fn, wrap
 from .transforms import Batched, entered
 
 
-@graph.batched_grads.set
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
     """The gradients of the inputs, with the batch dimension first; ``None`` for an input without gradient."""
     size = None

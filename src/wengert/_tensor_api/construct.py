@@ -24,7 +24,6 @@ from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of, given_away, make, wrap
 from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype
-from .storage import on_storage
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
@@ -428,6 +427,8 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
     try:
         memoryview(obj)
     except TypeError:
+        from .storage import on_storage
+
         array = on_storage(obj, dtype)
         return None if array is None else wrap(array)
     return frombuffer(obj, dtype=dtype or _dtypes.default_dtype)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .._arrays.memory import owner_of
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn
+from .._base.late_names import keep_former_name
 from .._base.modes import inference_tensors
 from .._base.registry import public
 from .._payloads.meta import Meta
@@ -162,3 +164,6 @@ def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
     view = np.ndarray(a.shape, a.dtype, copied, offset, a.strides)
     view.flags.writeable = a.flags.writeable
     return view
+
+
+keep_former_name("_copying", sys.modules[__name__], rebuild)

@@ -7,6 +7,7 @@ take numbers as sizes, and leave the memory uninitialised, and a list as element
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import type_name
 from .._base.errors import noted, warn_once
+from .._base.late_names import keep_former_name
 from .._base.registry import TENSORS
-from .._tape.tensor import Tensor, construct
+from .._tape.tensor import Tensor
 from .construct import array_of, made
-from .storage import is_storage, tensor_of
 
 _NAMES = {
     d.scalar_name: d
@@ -57,6 +58,7 @@ def _make(name: str, dtype: Dtype) -> Any:
 
 TYPES: dict[str, Any] = {f"{name}Tensor": _make(name, dtype) for name, dtype in _NAMES.items()}
 """The legacy types by name, as the package exports them."""
+globals().update(TYPES)
 
 
 # ---- names
@@ -108,7 +110,6 @@ def set_default_tensor_type(t: Any, /) -> None:
 
 
 # ---- constructors
-@construct.set
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``, also for subclasses."""
     t = new_of(dtypes.default_dtype, "Tensor", args, kwargs)
@@ -171,6 +172,8 @@ def _from_data(dtype: Dtype, name: str, data: Any) -> Tensor:
                 "What to do: convert it: tensor.float(), tensor.long(), tensor.to(dtype).",
             )
         return TENSORS.alias(data)
+    from .storage import is_storage, tensor_of
+
     if is_storage(data):
         return tensor_of(data, dtype, dtype.scalar_name)
     if isinstance(data, str):
@@ -189,3 +192,6 @@ def _mismatch(args: Any, kwargs: Any) -> TypeError:
         " * (tuple of ints size, *, torch.device device = None)\n"
         " * (object data, *, torch.device device = None)\n"
     )
+
+
+keep_former_name("_legacy_types", sys.modules[__name__], set_default_tensor_type)

@@ -45,7 +45,6 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
-from .python_calls import as_pytorch_calls, asks_in_python, decide
 from .torch_function import MAKERS, NAMED, SITES, ask, has_torch_function, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
@@ -209,6 +208,8 @@ class Site:
         func = self.func
         if self.access is not None:
             return ask(func, found or [args[0]], args, kwargs)
+        from .python_calls import as_pytorch_calls, asks_in_python, decide  # not needed before something overrides
+
         in_python = asks_in_python(func)
         if in_python:
             func, args, kwargs = as_pytorch_calls(func, args, kwargs or {})

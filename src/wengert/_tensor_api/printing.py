@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .._base.late_names import keep_former_name
 
 # ---- options
 _PROFILES: dict[str | None, dict[str, Any]] = {
@@ -344,3 +347,6 @@ def format_wrapper(class_name: str, value: str, *, level: int, bdim: int | None 
     # Blank lines, which separate the blocks of three and more dimensions, are not indented.
     indented = "\n".join("    " + line if line.strip() else line for line in value.split("\n"))
     return f"{class_name}(lvl={level}{batch}, value=\n{indented}\n)"
+
+
+keep_former_name("_printing", sys.modules[__name__], set_printoptions)

@@ -26,9 +26,6 @@ from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
 from .._tape.tensor import CPU, META, Tensor, alias_payload, current_fn, device_of, new, wrap
-from . import printing
-from .printing import format_array, format_scalar
-from .printing_transforms import text_inside
 
 method = public
 
@@ -97,6 +94,9 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
     """The text of a tensor, as ``repr`` returns it; ``contents``: the text of its elements."""
+    from . import printing  # not before a tensor is shown
+    from .printing_transforms import text_inside
+
     a = self._payload
     if printing.era and isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind != "c":
         return _text_of_0_3(self, np.asarray(a))
@@ -123,17 +123,18 @@ def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
         a = a.numpy() if contents is None else np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
     elif isinstance(a, Transformed):
         return text_of(_inside(a.v), indent)
-    return format_array(
+    return printing.format_array(
         np.asarray(a), dtype_name=BY_NUMPY[a.dtype].name, default_dtype=dtypes.default_dtype.name, **facts
     )
 
 
 def _text_of_0_3(self: Tensor, a: np.ndarray) -> str:
     """The text of a tensor in the era of Variables: those that require grad, that ``Variable`` made, and gradients."""
+    from .printing import get_printoptions
     from .printing_0_3 import format_0_3
 
     name = "torch.ByteTensor" if a.dtype.kind == "b" else self.type()  # comparisons gave bytes then
-    text = format_0_3(a, name, printing.get_printoptions())
+    text = format_0_3(a, name, get_printoptions())
     facts = self.__dict__
     is_variable = self._node is not None or facts.get("_is_variable") or facts.get("_volatile")
     if not is_variable:
@@ -159,6 +160,8 @@ def _grad_fn_name(self: Tensor) -> str | None:
 
 @method("Tensor.__format__")
 def _format(self: Tensor, spec: str) -> str:
+    from .printing import format_scalar
+
     if type(self) is Tensor and self._payload.ndim == 0 and isinstance(self._payload, (np.ndarray, np.generic)):
         return format_scalar(self._payload, spec, owner=self)
     if not self._payload.ndim and getattr(self._payload, "is_foreign", False):

@@ -8,14 +8,12 @@ from typing import Any
 
 from .._base import registry
 from .._base.errors import noted
-from .._base.late_names import LateMember, import_all
+from .._base.late_names import LateMember, LateModule, import_all, keep_former_name
 from .._base.registry import PUBLIC, not_writable
-from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
-from .._tape.tensor import Tensor
-from . import copying, function_modes, override_sites, storage  # noqa: F401  they set hooks
+from .._tape.tensor import Tensor, construct
+from . import function_modes, override_sites  # noqa: F401  they set hooks
 from . import volatile as _volatile
-from .legacy_types import TYPES
 
 _PACKAGE = __package__.partition(".")[0]
 _OF_AMP = (
@@ -24,8 +22,15 @@ _OF_AMP = (
     "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
 )  # fmt: skip
+_LEGACY_TYPES = (
+    "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor", "ShortTensor",
+    "IntTensor", "LongTensor", "BoolTensor",
+)  # fmt: skip
 # Public names of the package whose module is not imported at start.
 LATE = {
+    **dict.fromkeys((*_LEGACY_TYPES, "set_default_tensor_type"), "_tensor_api.legacy_types"),
+    **dict.fromkeys(("StorageBase", "TypedStorage", "UntypedStorage"), "_tensor_api.storage"),
+    "set_printoptions": "_tensor_api.printing",
     "vmap": "func",
     "is_anomaly_enabled": "autograd",
     "is_anomaly_check_nan_enabled": "autograd",
@@ -42,7 +47,9 @@ LATE = {
     **dict.fromkeys(("has_openmp", "has_spectral", "is_vulkan_available"), "backends"),
     **dict.fromkeys(("Event", "Stream", "get_device_module"), "accelerator"),
     **dict.fromkeys(_OF_AMP, "amp"),
-    **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
+    **{
+        f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*_LEGACY_TYPES, "ComplexFloat", "ComplexDouble")
+    },
 }
 # Private names of PyTorch that programs use, imported on first use.
 _PRIVATE = (
@@ -53,18 +60,21 @@ _PRIVATE = (
 FORMER = {
     "_constants": ("_base.constants", "Size _constant device layout memory_format"),
     "_construct": ("_tensor_api.construct", "as_tensor asarray from_dlpack from_numpy frombuffer tensor"),
-    "_copying": ("_tensor_api.copying", "rebuild"),
     "_dtypes": ("_base.dtypes", "can_cast dtype get_default_dtype promote_types set_default_dtype"),
     "_grad_mode": ("_base.grad_mode", "enable_grad inference_mode is_grad_enabled no_grad set_grad_enabled"),
     "_graph": ("_tape.graph", "backward grad"),
-    "_legacy_types": ("_tensor_api.legacy_types", "set_default_tensor_type"),
     "_limits": ("_base.limits", "finfo iinfo"),
     "_modes": ("_base.modes", "is_grad_enabled is_inference_mode_enabled"),
     "_node": ("_tape.node", "Node RemovableHandle"),
-    "_printing": ("_tensor_api.printing", "set_printoptions"),
     "_return_types": ("_kinds.return_types", "_make"),
-    "_storage": ("_tensor_api.storage", "TypedStorage UntypedStorage"),
     "_tensor": ("_tape.tensor", "Tensor"),
+}
+# Those of modules that are not imported at start, which do for themselves what ``keep_former_names`` does for others.
+LATE_FORMER = {
+    "_copying": "_tensor_api.copying",
+    "_legacy_types": "_tensor_api.legacy_types",
+    "_printing": "_tensor_api.printing",
+    "_storage": "_tensor_api.storage",
 }
 
 
@@ -77,14 +87,28 @@ def causes(tensor: Tensor, frame: Any) -> list[str]:
     return found
 
 
+@graph.batched_grads.set
+def batched_grads(*args: Any) -> Any:
+    from .._payloads.batched_grads import batched_grads
+
+    return batched_grads(*args)
+
+
+@construct.set
+def legacy_new(*args: Any) -> Any:
+    from .legacy_types import legacy_new
+
+    return legacy_new(*args)
+
+
 def keep_former_names() -> None:
     """Set the module names of objects to those in old pickles."""
     for name, (home, members) in FORMER.items():
-        module = import_module(f"{_PACKAGE}.{home}")
-        sys.modules[f"{_PACKAGE}.{name}"] = module
-        setattr(sys.modules[_PACKAGE], name, module)
-        for member in members.split():
-            getattr(module, member).__module__ = f"{_PACKAGE}.{name}"
+        module = sys.modules[f"{_PACKAGE}.{home}"]
+        keep_former_name(name, module, *(getattr(module, member) for member in members.split()))
+    for name, home in LATE_FORMER.items():
+        if f"{_PACKAGE}.{home}" not in sys.modules:
+            keep_former_name(name, LateModule(f"{_PACKAGE}.{name}", f"{_PACKAGE}.{home}"))
 
 
 def attach() -> None:

@@ -6,6 +6,7 @@ They have the size, address and elements, and can be written to. ``untyped_stora
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
@@ -18,6 +19,7 @@ from .._base.dtypes import BY_NUMPY, DTYPES, device, get_default_dtype
 from .._base.dtypes import device as as_device
 from .._base.dtypes import dtype as DType
 from .._base.errors import noted, warn_once
+from .._base.late_names import keep_former_name
 from .._base.registry import public
 from .._payloads.meta import Meta, no_data, whole
 from .._payloads.transforms import plain_dtype
@@ -554,3 +556,6 @@ def share_memory_(self: Tensor) -> Tensor:
     if self._box is not None:
         self._box.a = shared
     return self
+
+
+keep_former_name("_storage", sys.modules[__name__], TypedStorage, UntypedStorage)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from functools import partial
 from itertools import chain
 from operator import is_not
@@ -172,6 +171,8 @@ def _formatted(stack: list[Any]) -> str:
 
 def _entries(stack: list[Any]) -> list[str]:
     """The text of each call on a stack, without the frames of ``python -m wengert run``."""
+    import traceback  # not needed before something fails
+
     entries = []
     for code, lasti in zip(stack[::2], stack[1::2], strict=True):
         if code.co_filename == _RUNNER:

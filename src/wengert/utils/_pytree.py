@@ -7,7 +7,6 @@ leaves. A ``TreeSpec`` is the structure of a tree without its leaves. ``treespec
 from __future__ import annotations
 
 import functools
-import json
 import types
 import warnings
 from collections import OrderedDict, defaultdict, deque
@@ -25,7 +24,6 @@ from ._pytree_nodes import (
     ConstantNode,
     Context,
     DumpableContext,
-    EnumEncoder,
     FlattenFn,
     FromDumpableContextFn,
     IsLeaf,
@@ -34,6 +32,7 @@ from ._pytree_nodes import (
     ToDumpableContextFn,
     UnflattenFn,
     _get_node_type,
+    enum_as_dict,
     is_namedtuple,
     is_namedtuple_class,
     is_namedtuple_instance,
@@ -511,7 +510,9 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     if not isinstance(treespec, TreeSpec):
         raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     _check_protocol(protocol)
-    return json.dumps((_PROTOCOL, _as_json(treespec)), cls=EnumEncoder)
+    import json
+
+    return json.dumps((_PROTOCOL, _as_json(treespec)), default=enum_as_dict)
 
 
 def _check_protocol(protocol: int | None) -> None:
@@ -531,8 +532,10 @@ def _as_json(spec: TreeSpec) -> dict[str, Any]:
     if written.to_text is not None:
         context = written.to_text(spec._context)
     else:
+        import json
+
         try:
-            context = json.dumps(spec._context, cls=EnumEncoder)
+            context = json.dumps(spec._context, default=enum_as_dict)
         except TypeError as error:
             raise TypeError(
                 "Unable to serialize context. Please make the context json dump-able, or register a custom serializer "
@@ -552,12 +555,16 @@ def treespec_loads(serialized: str) -> TreeSpec:
     >>> treespec_loads(treespec_dumps(spec)) == spec
     True
     """
+    import json
+
     protocol, schema = json.loads(serialized)
     _check_protocol(protocol)
     return _from_json(schema)
 
 
 def _from_json(schema: dict[str, Any]) -> TreeSpec:
+    import json
+
     name = schema["type"]
     if name is None:
         return _LEAF_SPEC
@@ -571,6 +578,10 @@ pprint = treespec_pprint
 
 
 def __getattr__(name: str) -> Any:  # programs know one module: the rest of what concerns containers
+    if name == "EnumEncoder":
+        from json import JSONEncoder
+
+        return type(name, (JSONEncoder,), {"default": lambda self, o: enum_as_dict(o), "__module__": __name__})
     if name.startswith("__") or name not in vars(_pytree_nodes):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return vars(_pytree_nodes)[name]

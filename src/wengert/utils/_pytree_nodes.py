@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import threading
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
@@ -26,12 +24,54 @@ FlattenFunc, UnflattenFunc = FlattenFn, UnflattenFn
 IsLeaf: TypeAlias = Callable[[PyTree], bool] | None
 
 
+class _Frozen:
+    """One value that cannot be changed, as in a frozen dataclass: to make one of those at import takes a millisecond.
+
+    Objects of one class with equal values are equal.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.__match_args__ = cls.__slots__
+
+    @property
+    def _value(self) -> Any:
+        return getattr(self, self.__slots__[0])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            self._value == other._value if isinstance(other, _Frozen) and type(other) is type(self) else NotImplemented
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._value,))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__slots__[0]}={self._value!r})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"cannot delete field {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._value,)
+
+
+_set = object.__setattr__
+
+
 # ---- key paths
-@dataclasses.dataclass(frozen=True, slots=True)
-class SequenceKey:
+class SequenceKey(_Frozen):
     """A place in a sequence."""
 
+    __slots__ = ("idx",)
     idx: int
+
+    def __init__(self, idx: int) -> None:
+        _set(self, "idx", idx)
 
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
@@ -41,11 +81,14 @@ class SequenceKey:
         return sequence[self.idx]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class MappingKey:
+class MappingKey(_Frozen):
     """A key of a mapping."""
 
+    __slots__ = ("key",)
     key: Any
+
+    def __init__(self, key: Any) -> None:
+        _set(self, "key", key)
 
     def __str__(self) -> str:
         return f"[{self.key!r}]"
@@ -55,11 +98,14 @@ class MappingKey:
         return mapping[self.key]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class GetAttrKey:
+class GetAttrKey(_Frozen):
     """The name of an attribute."""
 
+    __slots__ = ("name",)
     name: str
+
+    def __init__(self, name: str) -> None:
+        _set(self, "name", name)
 
     def __str__(self) -> str:
         return f".{self.name}"
@@ -199,6 +245,8 @@ def register_dataclass(
         ValueError: ``field_names`` is missing for a class that is no dataclass, or does not fit.
     """
     names = field_names
+    import dataclasses  # late, as ``_Frozen``
+
     if not dataclasses.is_dataclass(cls):
         if names is None:
             raise ValueError(
@@ -246,11 +294,14 @@ def _check_fields(own: set[str], given: set[str]) -> None:
     raise ValueError(text)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ConstantNode:
+class ConstantNode(_Frozen):
     """The context of a constant: the constant."""
 
+    __slots__ = ("value",)
     value: Any
+
+    def __init__(self, value: Any) -> None:
+        _set(self, "value", value)
 
 
 def register_constant(cls: type[Any]) -> None:
@@ -459,11 +510,11 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
 
 
 # ---- enums
-class EnumEncoder(json.JSONEncoder):
-    def default(self, o: object) -> Any:
-        if isinstance(o, Enum):
-            return {"__enum__": True, "fqn": f"{type(o).__module__}:{type(o).__qualname__}", "name": o.name}
-        return super().default(o)
+def enum_as_dict(o: object) -> Any:
+    """What JSON has for an enum, as ``default`` of ``json.dumps``, which PyTorch gives as a class, ``EnumEncoder``."""
+    if isinstance(o, Enum):
+        return {"__enum__": True, "fqn": f"{type(o).__module__}:{type(o).__qualname__}", "name": o.name}
+    raise TypeError(f"Object of type {type(o).__name__} is not JSON serializable")
 
 
 def no_enum(found: dict[str, Any]) -> dict[str, Any]:
