@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,3 +88,59 @@ def test_fork_while_another_thread_walks_back() -> None:
     with busy(walks):
         assert [forked(walks) for _ in range(8)] == [0] * 8
     walks()
+
+
+_INTERRUPTED = """
+import os, signal, sys, _thread, threading, time
+import wengert as torch
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores the signal
+generator = torch.Generator()
+torch.rand(3), torch.rand(3, generator=generator), torch.ones(500, 500) @ torch.ones(500, 500)
+
+def interrupted():
+    try:
+        child = os.fork()
+    except KeyboardInterrupt:
+        return True
+    if child == 0:
+        torch.rand(3), torch.rand(3, generator=generator)
+        os._exit(0)
+    return False
+
+def hold():
+    with generator._lock:
+        holds.set()
+        time.sleep(0.5)
+
+holds, me = threading.Event(), threading.get_ident()
+thread = threading.Thread(target=hold)
+thread.start()
+holds.wait()
+threading.Timer(0.1, signal.pthread_kill, (me, signal.SIGINT)).start()
+print(interrupted(), generator._lock.acquire(blocking=False))  # it came while the fork waited for the lock
+generator._lock.release()
+thread.join()
+
+os.register_at_fork(before=_thread.interrupt_main)  # called first
+print(interrupted(), generator._lock.acquire(blocking=False))
+generator._lock.release()
+"""
+
+
+def test_an_interrupt_during_a_fork_is_raised_where_the_fork_returns() -> None:
+    ran = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, check=False)
+    assert ran.stdout == "True True\nTrue True\n", ran.stderr
+
+
+def test_no_function_of_python_is_called_at_a_fork() -> None:
+    """One would lose a signal that is waiting."""
+    program = (
+        "import os; register, seen = os.register_at_fork, []\n"
+        "os.register_at_fork = lambda **calls: (seen.extend(calls.values()), register(**calls))\n"
+        "import wengert as torch; torch.rand(3), torch.ones(500, 500) @ torch.ones(500, 500), torch.save, torch.jit\n"
+        "print(len(seen), [f for f in seen if getattr(f, '__module__', None) and f.__module__.startswith('wengert')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    number, _, written = ran.stdout.partition(" ")
+    assert int(number) > 5 and written == "[]\n"

@@ -8,6 +8,7 @@ import pytest
 from export_cases import all_expressions, module_of
 
 import wengert as torch
+from wengert._decomp import core_aten_decompositions
 from wengert.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from wengert.utils import _pytree as pytree
 
@@ -110,6 +111,10 @@ def test_what_cannot_be_exported() -> None:
         torch.export.export(nn.ReLU(), torch.ones(1))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="Detected mismatch between the structure"):
         torch.export.export(nn.ReLU(), (torch.ones(1),), dynamic_shapes={"nothing": {0: Dim("b")}})
+    program = torch.export.export(nn.ReLU(), (torch.ones(1),))
+    assert program.run_decompositions(core_aten_decompositions()) is program
+    with pytest.raises(NotImplementedError, match="operators are not replaced by the functions of a table"):
+        program.run_decompositions({torch.ops.aten.relu.default: lambda x: x.clamp(0)})
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes

@@ -1644,6 +1644,45 @@ def t_names_in_traces():
 def t_switches():
     with fx.experimental._config.patch('enrich_profiler_metadata',True): print(fx.experimental._config.enrich_profiler_metadata)
     print(fx.experimental._config.enrich_profiler_metadata)
+class _Halves(nn.Module):
+    def __init__(self): super().__init__(); self.l=nn.Linear(4,4)
+    def forward(self,x,y): c=torch.sin(x)+torch.cos(y); d=self.l(c).relu(); return torch.sin(d)*2,torch.cos(c)
+def _supports(*targets):
+    from torch.fx.passes.operator_support import create_op_support
+    return create_op_support(lambda modules,node: node.target in targets)
+def t_splitter():
+    from torch.fx.passes import splitter_base as S
+    for kw in {},{'min_acc_module_size':2},{'skip_fusion':True,'allow_non_tensor':True},{'max_acc_splits':1}:
+        gm=symbolic_trace(_Halves()); s=S._SplitterBase(gm,(torch.ones(4,4),torch.ones(4,4)),_supports(torch.sin,torch.cos,'l'),S._SplitterSettingBase(**kw))
+        s.node_support_preview(); s.split_preview(); r=s.generate_split_results()
+        print(r.split_module.code,{k:[v.shape for v in vs] for k,vs in r.submodule_inputs.items()},sorted(s.get_node_submodule_map().items()),r.non_acc_submodule_prefix)
+        for name,m in r.split_module.named_children(): print(name,m.code)
+def t_nodes_of_a_backend():
+    from torch.fx.passes import splitter_base as S
+    def f(x,y): a=wrapped_deco(y); return wrapped_deco(wrapped_deco(x)+wrapped_deco(a)),len(x)
+    gm=symbolic_trace(f); ShapeProp(gm).propagate(torch.ones(2),3); os.environ[S.ENV_FX_NET_ACC_SPLITTER_TRACKER_TRACKED_NODES]='wrapped_deco'
+    for mode in 0,1,2,3:
+        with tempfile.TemporaryDirectory() as d:
+            finder=S.FxNetAccNodesFinder(gm,_supports(wrapped_deco,len),mode==9); t=finder.tracker=S.NodeEventTracker(mode,d+'/'); print(sorted(map(str,finder())),t.to_dict()); t.print_node('wrapped_deco_2',True)
+            for name in sorted(os.listdir(d)): print(name,open(d+'/'+name).read())
+def t_minimizer():
+    from torch.fx.passes import net_min_base as N
+    class M(N._MinimizerBase):
+        def run_a(self,mod,inputs,report_idx=-1): return mod(*inputs)
+        def run_b(self,mod,inputs,report_idx=-1):
+            if 'cos' in wrong and any(n.name=='cos' for n in mod.graph.nodes): raise ValueError('no cos')
+            return mod(*inputs)+any(n.name in wrong for n in mod.graph.nodes)
+    f=lambda x: x.sin().exp().cos().neg().tanh()
+    for wrong in (),('exp',),('sin','tanh'),('cos',):
+        for method in 'sequential','binary','block','accumulate','skip','defined','other':
+            for kw in {},{'start':'exp','end':'neg'},{'find_last_node':True},{'skip_nodes':['neg']}:
+                m=M(symbolic_trace(f),(torch.ones(2),),lambda a,b,names: (float((a-b).abs().max()),torch.equal(a,b)),N._MinimizerSettingBase(traverse_method=method))
+                out=io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    try: found=sorted(map(str,m.minimize(**kw)))
+                    except Exception as e: found=type(e),str(e)
+                print(wrong,method,kw,found,sorted((k,round(v,3)) for k,v in m.results.items()),sorted(m.a_outputs),out.getvalue().split('graph():')[0])
+    wrong=('neg',); M(symbolic_trace(f),(torch.ones(2),),lambda a,b,names: (0,False),N._MinimizerSettingBase(all_outputs=True)).run_nodes('exp')
 
 def main() -> None:
     printed = {}

@@ -31,7 +31,6 @@ if __name__ == "__main__":
 from safe_programs import LASTING, PROGRAMS
 
 import wengert as torch
-from wengert._arrays.random import generator as random_generator
 from wengert._base import modes
 from wengert._base.heap import is_frozen
 from wengert._base.torch_function import STATE
@@ -219,31 +218,6 @@ def test_an_interrupt_leaves_nothing_on(name: str) -> None:
     for at in few:
         error = KeyboardInterrupt if at % 4 else MemoryError
         assert not interrupted(name, at, error, before), f"{error.__name__} at call {at} of {count}"
-
-
-def test_an_interrupt_at_a_fork_leaves_no_generator_shut() -> None:
-    """At the latest the next fork opens what one that was interrupted has left: other threads draw, too."""
-
-    def fork() -> None:
-        random_generator._before_fork()
-        random_generator._after_fork()
-
-    def draw() -> None:
-        lock = torch.default_generator._lock
-        if lock.acquire(blocking=False):
-            lock.release()
-            opened.append(at)
-
-    opened: list[int] = []
-    count = calls(fork)
-    for at in range(1, count + 1):
-        with contextlib.suppress(KeyboardInterrupt):
-            calls(fork, at)
-        fork()
-        thread = threading.Thread(target=draw)
-        thread.start()
-        thread.join()
-    assert count and opened == [*range(1, count + 1)]
 
 
 # ------------------------------------------------------------------------------------------------------------- workers

@@ -22,12 +22,13 @@ from __future__ import annotations
 import functools
 import math
 import os
-import threading
 from collections.abc import Callable
+from operator import setitem
 from typing import Any
 
 import numpy as np
 
+from .._base.forks import new_lock
 from .compiled import with_kernel
 from .threads import _usable_processors, parallel_map
 
@@ -39,7 +40,7 @@ _PER_MICROSECOND = 60_000  # multiplications of one thread
 _UNIT = 16  # rows or columns that fill a kernel's registers
 UNSHARED = 1 << 13  # elements of a matrix whose products with vectors BLAS leaves to one thread: fewer than 9216
 UNSHARED_PRODUCT = 1 << 18  # multiplications of a product of matrices that it leaves to one thread
-_lock = threading.Lock()
+_lock = new_lock()
 _alone = 0  # number of callers inside `one_thread`
 _before = 1
 
@@ -119,13 +120,8 @@ class _OneThread:
 one_thread = _OneThread()
 
 
-def _after_fork() -> None:
-    global _lock, _alone
-    _lock, _alone = threading.Lock(), 0
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=functools.partial(setitem, globals(), "_alone", 0))
 
 
 def samples_parts(n: int, work: float) -> list[slice]:

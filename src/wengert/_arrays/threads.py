@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.forks import new_lock
 from . import compiled
 from .compiled import LEAST, kernels
 from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
@@ -112,7 +113,7 @@ class _Pool:
         self.started = 0
         self.refused = False  # no thread can be started here
         self.trip = _LEAST_TRIP  # microseconds: NOTE [ What a thread costs ]
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.jobs: Any = None
 
     def helpers(self, parts: int, work: float = math.inf) -> int:
@@ -213,13 +214,9 @@ def single_threaded(work: float = math.inf, parts: int = 2) -> bool:
     return _pool.helpers(parts, work) < 1
 
 
-def _after_fork() -> None:
-    global _pool
-    _pool = _Pool()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    for _name, _value in (("started", 0), ("refused", False), ("jobs", None)):  # a child has none of the threads
+        os.register_at_fork(after_in_child=partial(setattr, _pool, _name, _value))
 
 
 def parallel_map(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:

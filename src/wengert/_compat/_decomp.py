@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["decomposition_table", "get_decompositions"]
+__all__ = ["core_aten_decompositions", "decomposition_table", "get_decompositions"]
 
 decomposition_table: dict[Any, Any] = {}
 
@@ -14,6 +14,16 @@ def get_decompositions(aten_ops: Any, type: str = "post_autograd") -> dict[Any, 
 
     >>> import wengert as torch
     >>> torch._decomp.get_decompositions([torch.ops.aten.addmm])
+    {}
+    """
+    return {}
+
+
+def core_aten_decompositions() -> dict[Any, Any]:
+    """PyTorch's operators that are none of its core ones, in terms of these: none is written so here.
+
+    >>> import wengert as torch
+    >>> torch._decomp.core_aten_decompositions()
     {}
     """
     return {}

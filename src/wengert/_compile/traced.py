@@ -101,6 +101,13 @@ class Traced(Transformed):
         made = self.array.copy()
         return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
 
+    def laid_out(self, place: Any) -> Any:
+        """The same elements in another order in memory, if that is one in rows."""
+        made = self.array if self.tracer.closed else place(self.array)
+        if made is self.array or not made.flags.c_contiguous:
+            return self
+        return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
+
     def primal(self) -> Any:
         return self.array if self.tracer.closed else self
 

@@ -455,7 +455,9 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     if not isinstance(base._payload, np.ndarray):
         _regenerate_views(base, through)
         return
-    owner = owner_of(base._payload)
+    owner = base._payload
+    while isinstance(owner.base, np.ndarray):  # ``owner_of`` without a call, in whose frame a reference might stay
+        owner = owner.base
     references = sys.getrefcount(owner)
     box = base._box
     boxed = box is not None and box.a is owner

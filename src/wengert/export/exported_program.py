@@ -130,7 +130,16 @@ class ExportedProgram:
         )
 
     def run_decompositions(self, decomp_table: Any = None) -> ExportedProgram:
-        """The program itself: operators are not divided into smaller ones."""
+        """The program itself: operators are not divided into smaller ones.
+
+        Raises:
+            NotImplementedError: the table has functions, as one that a program writes itself.
+        """
+        if decomp_table:
+            raise NotImplementedError(
+                "run_decompositions(): operators are not replaced by the functions of a table; "
+                "passes of torch.fx replace them"
+            )
         return self
 
     def validate(self) -> None:

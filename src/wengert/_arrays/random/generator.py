@@ -33,7 +33,6 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 from math import cos, log1p, sin, sqrt
-from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -88,7 +87,7 @@ class Generator:
             )
         if kind != "cpu":
             raise RuntimeError(f"Device type {kind} is not supported for torch.Generator() api.")
-        self._lock = threading.RLock()
+        self._lock = held(threading.RLock())  # a child would find it shut for ever, and half of a state
         _living.add(self)
         self._twister = Twister()
         self._restart(DEFAULT_SEED)
@@ -570,24 +569,6 @@ class DefaultGenerator(Generator):
 
 
 _living: weakref.WeakSet[Generator] = weakref.WeakSet()
-_held: list[Any] = []  # the locks that a fork holds: what is in it is locked, whenever an interrupt comes
-_ACQUIRE, _RELEASE = methodcaller("acquire"), methodcaller("release")
-
-
-def _before_fork() -> None:
-    """Wait until no other thread draws: the child would find a lock shut for ever, and half of a state."""
-    _held.extend(filter(_ACQUIRE, [generator._lock for generator in list(_living)]))
-
-
-def _after_fork() -> None:
-    _held[:] = filter(_RELEASE, _held)  # which gives None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork)
-    for _ in range(2):  # an interrupt during a fork comes at the first call after it, and ends that one
-        os.register_at_fork(after_in_parent=_after_fork, after_in_child=_after_fork)
-
 _making = held(threading.RLock())
 default_generator: Generator = object.__new__(DefaultGenerator)
 """The generator that is used where none is given.  As PyTorch's, it starts at a place the operating system chooses."""

@@ -7,8 +7,8 @@ from typing import Any
 
 _MODULES = (
     "annotate_getitem_nodes", "graph_drawer", "graph_manipulation", "graph_transform_observer", "infra",
-    "operator_support", "param_fetch", "pass_manager", "shape_prop", "split_module", "split_utils", "tools_common",
-    "utils",
+    "net_min_base", "operator_support", "param_fetch", "pass_manager", "shape_prop", "split_module", "split_utils",
+    "splitter_base", "tools_common", "utils",
 )  # fmt: skip
 
 
