@@ -36,13 +36,12 @@ def user_frame(frame: Any) -> Any:
     """The nearest calling frame outside this package (the outermost frame if all are inside)."""
     global user_code
     code = frame.f_code
-    inside, latest = INTERNAL, user_code
-    while inside[code.co_filename]:
+    while INTERNAL[code.co_filename]:
         back = frame.f_back
         if back is None:
             return frame
         code = back.f_code
-        if code is latest:
+        if code is user_code:
             return back
         frame = back
     user_code = code
