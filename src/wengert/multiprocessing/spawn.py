@@ -19,14 +19,9 @@ from typing import Any
 from .._base.errors import warn
 
 __all__ = [
-    "ProcessContext",
-    "ProcessException",
-    "ProcessExitedException",
-    "ProcessRaisedException",
-    "SpawnContext",
-    "spawn",
+    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
     "start_processes",
-]
+]  # fmt: skip
 
 _log = logging.getLogger(__name__)
 _GRACE = 30.0  # seconds that a process may take to end after SIGTERM

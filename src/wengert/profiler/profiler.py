@@ -21,14 +21,9 @@ from ..autograd._recording import RUNNING
 from ..autograd.profiler_util import EventList
 
 __all__ = [
-    "ExecutionTraceObserver",
-    "ProfilerAction",
-    "ProfilerActivity",
-    "profile",
-    "schedule",
-    "supported_activities",
+    "ExecutionTraceObserver", "ProfilerAction", "ProfilerActivity", "profile", "schedule", "supported_activities",
     "tensorboard_trace_handler",
-]
+]  # fmt: skip
 
 
 class ProfilerActivity(enum.Enum):

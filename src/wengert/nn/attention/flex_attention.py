@@ -20,17 +20,9 @@ from ..._base.errors import noted, warn_once
 from ..._tape.tensor import Tensor
 
 __all__ = [
-    "AuxOutput",
-    "AuxRequest",
-    "BlockMask",
-    "FlexKernelOptions",
-    "and_masks",
-    "create_block_mask",
-    "create_mask",
-    "flex_attention",
-    "noop_mask",
-    "or_masks",
-]
+    "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask", "create_mask",
+    "flex_attention", "noop_mask", "or_masks",
+]  # fmt: skip
 
 Mod = Callable[..., Tensor]
 #: Options of fused kernels, which have no effect: any dict.
@@ -197,15 +189,9 @@ class BlockMask:
     """
 
     _TENSORS = (
-        "kv_num_blocks",
-        "kv_indices",
-        "full_kv_num_blocks",
-        "full_kv_indices",
-        "q_num_blocks",
-        "q_indices",
-        "full_q_num_blocks",
-        "full_q_indices",
-    )
+        "kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices", "q_num_blocks", "q_indices",
+        "full_q_num_blocks", "full_q_indices",
+    )  # fmt: skip
 
     def __init__(
         self,
