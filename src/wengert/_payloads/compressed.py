@@ -55,10 +55,7 @@ class Compressed(Stored):
     is_in_own_memory = False  # it is copied where that matters
 
     def __init__(self, ends: Any, minor: Any, values: Any, shape: tuple[int, ...], layout: Any = sparse_csr) -> None:
-        self.ends = ends
-        self.minor = minor
-        self.values = values
-        self.shape = shape
+        self.ends, self.minor, self.values, self.shape = ends, minor, values, shape
         refuse_overflow(shape)
         self.layout = layout
         self.dtype = made = VALUE_DTYPES[values.dtype, COMPRESSED_DEPTH]

@@ -62,9 +62,7 @@ class Sparse(Stored):
     flags = _Flags()
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
-        self.indices = indices
-        self.values = values
-        self.shape = shape
+        self.indices, self.values, self.shape = indices, values, shape
         refuse_overflow(shape)
         self.coalesced = coalesced or indices.shape[1] < 2
         self.dtype = _dtype(values.dtype)

@@ -72,9 +72,7 @@ class TreeSpec:
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         if type is None and (context is not None or children_specs):
             raise AssertionError("leaf node should not have a context or children")
-        self.type = type
-        self._context = context
-        self._children = children_specs
+        self.type, self._context, self._children = type, context, children_specs
         self.num_children = len(children_specs)
         self.num_nodes: int = 1 + sum([child.num_nodes for child in children_specs])
         self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])

@@ -437,13 +437,11 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 
 # ---- truth and counting
-@general(
-    layout=rows,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((3, 4), ((1,), False)), ((), ((), False))],
-    no_derivative="truth",
-)
+_TRUTH: dict[str, Any] = {"layout": rows, "batch": ("dim", ("dim",)), "dtypes": "fcib", "no_derivative": "truth",
+                          "samples": [((3, 4), ((1,), False)), ((), ((), False))]}  # fmt: skip
+
+
+@general(**_TRUTH)
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
@@ -456,13 +454,7 @@ def plain_all_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
-@general(
-    layout=rows,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((3, 4), ((1,), False)), ((), ((), False))],
-    no_derivative="truth",
-)
+@general(**_TRUTH)
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
