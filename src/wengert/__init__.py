@@ -44,15 +44,7 @@ from ._tensor_api.legacy_types import TYPES, set_default_tensor_type
 from ._tensor_api.printing import set_printoptions
 from ._tensor_api.publish import attach, function, module_names, submodule
 from ._tensor_api.storage import StorageBase, TypedStorage, UntypedStorage
-from .random import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .torch_version import __version__
 
 __path__.append(_compat.FOLDER)  # PyTorch's modules that have little to do here are found there

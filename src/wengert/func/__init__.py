@@ -2,13 +2,7 @@
 
 from ._autodiff import grad, grad_and_value, jvp, linearize, vjp
 from ._jacobians import hessian, jacfwd, jacrev
-from ._modules import (
-    debug_unwrap,
-    functional_call,
-    functionalize,
-    replace_all_batch_norm_modules_,
-    stack_module_state,
-)
+from ._modules import debug_unwrap, functional_call, functionalize, replace_all_batch_norm_modules_, stack_module_state
 from ._vmap import vmap
 
 __all__ = [

@@ -219,10 +219,7 @@ class _enable_get_lr_call:
 
 def _warn_get_lr_called_within_step(scheduler: LRScheduler) -> None:
     if not scheduler._get_lr_called_within_step:
-        warn(
-            "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-            UserWarning,
-        )
+        warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning)
 
 
 class _Formula(LRScheduler):

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.layouts import as_operand, rows
-from ..._arrays.sums import (
-    FALSE,
-    SMALL,
-    TRUE,
-    add_up,
-    as_truth,
-    average,
-    count_of,
-    empty,
-    multiply_up,
-    no_mean,
-)
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
 from ..._base.constants import type_name
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted

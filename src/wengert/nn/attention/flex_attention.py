@@ -133,14 +133,7 @@ def _positions(*sizes: int) -> list[Tensor]:
     return [torch.arange(size) for size in sizes]
 
 
-def create_mask(
-    mod_fn: Mod,
-    B: int | None,
-    H: int | None,
-    Q_LEN: int,
-    KV_LEN: int,
-    device: Any = None,
-) -> Tensor:
+def create_mask(mod_fn: Mod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:
     """The mask of a function, of shape (B, H, Q_LEN, KV_LEN); a ``score_mod`` masks scores by making them -inf."""
     sizes = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
     places = _positions(*sizes)
