@@ -63,6 +63,7 @@ F.unfold(p, 2) = p.take(columns)
 F.conv2d(p, w) = w.reshape(1, 8).dot(p.take(columns)).reshape(1, 1, 3, 3)
 F.glu(m) = m.take(left) * special.expit(m.take(right))
 F.selu(x) = np.maximum(x, zero) * scale + np.expm1(np.minimum(x, zero)) * factor
+F.nll_loss(m, i, reduction='sum') = -m.take(i + starts).dot(ones3[0]) if min(w := i.tolist()) >= 0 and max(w) < 4 else 0
 F.selu(m) = np.maximum(m, zero) * scale + np.expm1(np.minimum(m, zero)) * factor
 F.hardsigmoid(x) = clip(x + three, zero, six) / six
 F.hardsigmoid(m) = clip(m + three, zero, six) / six
@@ -102,10 +103,12 @@ m.scatter_add(1, j, n) = np.add.at(m.reshape(-1), (j + np.arange(0, 12, 4)[:, No
 t.scatter_(1, j, n) = j.view(np.uint64).argmax() < 12 and m.reshape(-1).__setitem__(j + np.arange(0, 12, 4)[:, None], n)
 m.gather(1, j) = j.view(np.uint64).argmax() < 12 and m.reshape(-1).take(j + np.arange(0, 12, 4)[:, None])
 t.index_add_(0, i, n) = np.add.at(m, i, n)
+m.index_fill(0, i, 1.0) = m.copy().__setitem__(i, one) if min(w := i.tolist()) >= 0 and max(w) < 3 else 0
 t.index_copy_(0, i, n) = m.__setitem__(i, n)
 t.tril_() = np.copyto(m, 0, where=r)
 torch.kron(x, y) = (x[:, None] * y).reshape(16)
 torch.vstack([x, y]) = np.concatenate((x, y)).reshape(2, 4)
+torch.stack((m, n)) = np.concatenate((m, n)).reshape(2, 3, 4)
 torch.linalg.qr(v) = np.linalg.qr(v)
 """
 RANDOM = """
@@ -135,7 +138,7 @@ t.{normal_|uniform_}()
     "facts: one call in Python is all of it": """
 x.{shape|dtype|grad_fn|requires_grad|grad|nbytes|is_leaf}
 x.{size|stride|data_ptr|is_contiguous|storage_offset|contiguous}()
-{m.contiguous()|torch.Size((2, 3))|torch.result_type(x, k)|t.detach_()|t.zero_()|x.equal(y)}
+{m.contiguous()|torch.Size((2, 3))|torch.result_type(x, k)|t.detach_()|t.zero_()|t.requires_grad_()|x.equal(y)}
 {torch.zeros(3, requires_grad=True)|torch.ones(3, requires_grad=True)|x[...]|m.expand_as(b)|m.expand(2, 3, 4)}""",
     "numbers of Python: recurrences, point by point": """
 torch.special.{chebyshev_polynomial_|shifted_chebyshev_polynomial_}{t|u|v|w}(x, y)
@@ -163,13 +166,14 @@ F.{avg_pool2d(p, 2)|glu(m)|prelu(m, s.reshape(1))}
 F.batch_norm(m, None, None, training=True)""",
     "indices: all are checked before any is used": """
 {m.gather(1, j)|m.scatter_add(1, j, n)|m.index_add(0, i, n)|m.index_select(1, i)|m.scatter(1, j, n)}
+{m.index_fill(0, i, 1.0)|F.nll_loss(m, i, reduction='sum')}
 t.{scatter_(1, j, n)|scatter_add_(1, j, n)|index_add_(0, i, n)|index_copy_(0, i, n)}
 torch.{bucketize|searchsorted}(y.sort()[0].detach(), x.detach())""",
     "composed: several recorded operators, as in PyTorch": """
 {torch.kron(x, y)|torch.quantile(x, 0.5)}
 torch.{vstack|hstack}({[x, y]|(m, n)})
 {F.cosine_similarity(m, n)|torch.cartesian_prod(x, y)|torch.outer(x, y)|x.outer(y)|m.diff(dim=1)|m.diff(dim=0)}
-torch.broadcast_tensors(x, y)""",
+{torch.broadcast_tensors(x, y)|torch.stack((m, n))|torch.cov(k)}""",
     "NumPy's own wrapper in Python around its LAPACK": """
 torch.linalg.qr(v)""",
 }

@@ -266,7 +266,7 @@ def taken_whole(module: types.ModuleType, text: str) -> dict[str, list[str]]:
         source = inspect.getsource(inside)
         if hasattr(inside, "__path__"):
             found.update((part + deeper, names) for deeper, names in taken_whole(inside, source).items())
-        elif re.search(r"^__all__ = \[[^*]*\]$", source, re.MULTILINE):
+        elif re.search(r"^__all__ = \[[^*]*\](  # fmt: skip)?$", source, re.MULTILINE):
             found[part] = inside.__all__
     return found
 

@@ -41,15 +41,7 @@ from ._payloads import transforms as _transforms
 from ._tape.tensor import Tensor
 from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._tensor_api.publish import attach, function, module_names, submodule
-from .random import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .torch_version import __version__
 
 __path__.append(_compat.FOLDER)  # PyTorch's modules that have little to do here are found there

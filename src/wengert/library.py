@@ -151,10 +151,7 @@ class CustomOpDef:
 
     def __init__(self, qualname: str, fn: Callable[..., Any] | None, schema: str, mutates: Iterable[str] = ()) -> None:
         self._namespace, _, self._name = qualname.partition("::")
-        self._qualname = qualname
-        self._schema = schema
-        self._init_fn = fn
-        self._kernel = fn
+        self._qualname, self._schema, self._init_fn, self._kernel = qualname, schema, fn, fn
         self._mutates = tuple(mutates)
         self._signature = _signature_of(schema)
         self._backward: Callable[..., Any] | None = None

@@ -49,9 +49,7 @@ class SobolEngine:
     def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None) -> None:
         if not 1 <= dimension <= self.MAXDIM:
             raise ValueError(f"Supported range of dimensionality for SobolEngine is [1, {self.MAXDIM}]")
-        self.seed = seed
-        self.scramble = scramble
-        self.dimension = dimension
+        self.seed, self.scramble, self.dimension = seed, scramble, dimension
         self.num_generated = 0
         self.sobolstate = torch.from_numpy(_direction_numbers(dimension, self.MAXBIT))
         self.shift = torch.zeros(dimension, dtype=torch.int64)

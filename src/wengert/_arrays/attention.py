@@ -141,8 +141,9 @@ def new_cotangents(operands: Any, mask: Any, needs: Any) -> list[Any]:
 
     Those of the fused kernel are (examples, rows, heads, columns); in products the key is transposed first.
     """
-    made = []
-    fused = is_fused(*operands, mask)
+    made: list[Any] = []
+    query, key, value = operands
+    fused = is_fused(query, key, value, mask)
     for k, x in enumerate(operands):
         if not needs[k]:
             made.append(None)

@@ -40,10 +40,10 @@ def user_frame(frame: Any) -> Any:
         back = frame.f_back
         if back is None:
             return frame
-        frame = back
-        code = frame.f_code
+        code = back.f_code
         if code is user_code:
-            return frame
+            return back
+        frame = back
     user_code = code
     return frame
 

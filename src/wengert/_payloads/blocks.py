@@ -26,7 +26,8 @@ from .._base.silence import silence
 from .compressed import COMPRESSED, COMPRESSED_DEPTH, Compressed, in_layout, refusal
 from .compressed_errors import layout_name, letters
 from .compressed_indices import coordinates
-from .sparse import KEEP_ZERO, Sparse
+from .sparse import Sparse
+from .stored import KEEP_ZERO, StoredOperators
 from .transforms import VALUE_DTYPES
 
 GRIDS = {sparse_bsr: sparse_csr, sparse_bsc: sparse_csc}
@@ -64,24 +65,6 @@ class Blocks(Compressed):
         shape = (*self.shape[: d - 1], self.shape[d], self.shape[d - 1], *self.shape[d + 1 :])
         other = sparse_bsc if self.layout is sparse_bsr else sparse_bsr
         return Blocks(self.ends, self.minor, self.values.swapaxes(d, d + 1), shape, other)
-
-    def __add__(self, other: Any) -> Any:
-        return BLOCKS.add(self, other)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Any:
-        return BLOCKS.mul(self, other)
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Any:
-        return BLOCKS.neg(self)
-
-    @staticmethod
-    def run_operator(info: Any, args: tuple[Any, ...]) -> Any:
-        """Run an operator on payloads, some of which are blocks."""
-        return getattr(BLOCKS, info.name)(*args)
 
     @staticmethod
     def with_dense(info: Any, *args: Any) -> Any:
@@ -152,19 +135,14 @@ def blocks_at(a: Any, x: Blocks) -> Any:
     return rows[coordinates(grid)].reshape(x.values.shape)
 
 
-class Operators:
+class Operators(StoredOperators):
     """The raw functions of operators on blocks, by the operators' names."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in _AS_COMPRESSED:
-            return getattr(COMPRESSED, name)
-        if name.startswith("__") or name in ("lib", "library"):
-            raise AttributeError(name)
+        return getattr(COMPRESSED, name) if name in _AS_COMPRESSED else super().__getattr__(name)
 
-        def refuse(*args: Any) -> Any:
-            raise refusal(next((a for a in args if isinstance(a, Blocks)), None), name)
-
-        return refuse
+    def refusal_of(self, name: str, args: tuple[Any, ...]) -> Exception:
+        return refusal(next((a for a in args if isinstance(a, Blocks)), None), name)
 
     def add(self, x: Any, y: Any, factor: Any = 1) -> Any:
         """The sum of arrays with the same indices, or with a dense array."""
@@ -187,8 +165,7 @@ def _same(x: Blocks, y: Blocks) -> bool:
     return all(a is b or np.array_equal(a, b) for a, b in ((x.ends, y.ends), (x.minor, y.minor)))
 
 
-_AS_COMPRESSED = frozenset((*KEEP_ZERO.split(), "_to_copy", "alias", "clone", "copy", "fill_number", "matrix_t", "neg",
-                            "sum_all", "transpose_dims"))  # fmt: skip
+_AS_COMPRESSED = frozenset((*KEEP_ZERO.split(), "copy", "fill_number", "matrix_t", "transpose_dims"))
 BLOCKS: Any = Operators()
 XP[Blocks] = BLOCKS
 

@@ -28,13 +28,14 @@ from .._base.constants import sparse_csc, sparse_csr
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted
 from .._base.late_names import import_one
-from .._base.registry import ARRAYS, NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
+from .._base.registry import NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
 from .._base.silence import silence
 from .compressed_errors import OVERLOADS, absent, layout_name, letters, no_loop
 from .compressed_indices import check, coordinates, places, sizes
 from .meta import dense_strides, refuse_overflow
-from .sparse import ARRAY_NAMES, KEEP_ZERO, Sparse, own_dtypes
+from .sparse import ARRAY_NAMES, Sparse, own_dtypes
 from .sparse_errors import public_name
+from .stored import KEEP_ZERO, Stored, StoredOperators, on_values
 from .transforms import VALUE_DTYPES, plain_dtype
 
 COMPRESSED_DEPTH = -1  # a depth that no transform has: these dtypes belong to compressed payloads only
@@ -47,35 +48,25 @@ class _Flags(NO_ROWS):
     c_contiguous = property(lambda self: self.of._refuse_contiguous())
 
 
-class Compressed:
+class Compressed(Stored):
     """A compressed sparse array."""
 
     __slots__ = ("dtype", "ends", "layout", "minor", "shape", "values")
-    is_sparse = True
     is_in_own_memory = False  # it is copied where that matters
 
     def __init__(self, ends: Any, minor: Any, values: Any, shape: tuple[int, ...], layout: Any = sparse_csr) -> None:
-        self.ends = ends
-        self.minor = minor
-        self.values = values
-        self.shape = shape
+        self.ends, self.minor, self.values, self.shape = ends, minor, values, shape
         refuse_overflow(shape)
         self.layout = layout
         self.dtype = made = VALUE_DTYPES[values.dtype, COMPRESSED_DEPTH]
         BY_DTYPE[made] = COMPRESSED
 
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
     nbytes = property(lambda self: self.ends.nbytes + self.minor.nbytes + self.values.nbytes)
     dense_dim = property(lambda self: self.values.ndim - self.minor.ndim)
 
     def like(self, values: Any) -> Self:
         """Other values at the same indices."""
         return type(self)(self.ends, self.minor, values, self.shape, self.layout)
-
-    def astype(self, dtype: Any, copy: bool = True) -> Compressed:
-        """The values in another NumPy dtype."""
-        return self.like(self.values.astype(getattr(dtype, "base_dtype", dtype)))
 
     def copy(self) -> Compressed:
         """A copy on memory of its own."""
@@ -119,18 +110,7 @@ class Compressed:
             self.ends, self.minor, self.values, shape, sparse_csc if self.layout is sparse_csr else sparse_csr
         )
 
-    def __add__(self, other: Any) -> Any:
-        return COMPRESSED.add(self, other)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Any:
-        return COMPRESSED.mul(self, other)
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Any:
-        return COMPRESSED.neg(self)
+    __radd__ = Stored.__add__
 
     def __pow__(self, other: Any) -> Any:
         raise no_loop(self)
@@ -175,14 +155,6 @@ class Compressed:
 
     def __setstate__(self, state: Any) -> None:
         self.ends, self.minor, self.values = own_dtypes(self.ends, self.minor, self.values)
-
-    def __deepcopy__(self, memo: Any) -> Compressed:
-        return self.copy()
-
-    @staticmethod
-    def run_operator(info: Any, args: tuple[Any, ...]) -> Any:
-        """Run an operator on payloads, some of which are compressed (``registry.on_payloads``)."""
-        return getattr(COMPRESSED, info.name)(*args)
 
     @staticmethod
     def with_dense(info: Any, *args: Any) -> Any:
@@ -272,17 +244,11 @@ def empty(shape: tuple[int, ...], dtype: Any, layout: Any) -> Compressed:
 
 
 # ---- raw functions
-class Operators:
+class Operators(StoredOperators):
     """The raw functions of operators on compressed arrays, by the operators' names."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("lib", "library"):  # which other libraries' namespaces have
-            raise AttributeError(name)
-
-        def refuse(*args: Any) -> Any:
-            raise refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
-
-        return refuse
+    def refusal_of(self, name: str, args: tuple[Any, ...]) -> Exception:
+        return refusal(next((a for a in args if isinstance(a, Compressed)), None), name)
 
     def add(self, x: Any, y: Any, factor: Any = 1) -> Any:
         """The sum: compressed if both arrays are, else dense."""
@@ -321,18 +287,9 @@ class Operators:
             raise unequal(y.shape, x)
         return x.like((flat_values(x) * _at(x, y)).reshape(x.values.shape))
 
-    def clone(self, x: Any, *layout: Any) -> Compressed:
-        return x.copy()
-
-    def alias(self, x: Any) -> Compressed:
-        return x
-
     def fill_number(self, x: Any, value: Any) -> Compressed:
         """All stored elements become this number."""
         return x.like(np.full_like(x.values, value))
-
-    def _to_copy(self, x: Any, dtype: Any) -> Compressed:
-        return x.astype(dtype)
 
     def copy(self, x: Any, y: Any, *rest: Any) -> Any:
         if layout_name(x) != layout_name(y):
@@ -347,9 +304,6 @@ class Operators:
                 "torch.copy_: only sparse compressed tensors with the same number of specified elements are supported."
             )
         return y.copy().astype(x.values.dtype)
-
-    def sum_all(self, x: Any) -> Any:
-        return ARRAYS.sum_all(x.values)
 
     def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
         """The sum over one or both dimensions of a CSR matrix, as one."""
@@ -433,18 +387,7 @@ class Operators:
         return Sparse(left[None, order], coo.values[here][order], x.shape[:dim] + x.shape[dim + 1 :], True)
 
 
-def _of_values(name: str) -> Any:
-    def of_values(self: Operators, x: Compressed, *params: Any) -> Compressed:
-        return x.like(getattr(ARRAYS, name)(x.values, *params))
-
-    of_values.__name__ = name
-    of_values.__doc__ = f"``{name}`` of the values: zeros stay zeros."
-    return of_values
-
-
-for _name in (*KEEP_ZERO.split(), "angle", "isneginf", "isposinf"):
-    setattr(Operators, _name, _of_values(_name))
-
+on_values(Operators, f"{KEEP_ZERO} angle isneginf isposinf")
 COMPRESSED: Any = Operators()
 XP[Compressed] = COMPRESSED
 

@@ -13,7 +13,6 @@ A program without sparse tensors does not import this module.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +30,7 @@ from .._base.silence import silence
 from .meta import dense_strides, refuse_overflow
 from .sparse_and_dense import dense_plus
 from .sparse_errors import check_parts, kernel_name, lacks, missing, no_copy, no_divisor, public_name
+from .stored import KEEP_ZERO, Stored, StoredOperators, on_values
 from .transforms import DEEPEST, VALUE_DTYPES
 
 ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
@@ -52,26 +52,21 @@ def _no_comparison(name: str) -> Any:
     return compare
 
 
-class Sparse:
+class Sparse(Stored):
     """A sparse array."""
 
     __module__ = "wengert._sparse"  # the module's name in pickles
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
-    is_sparse = True
     layout = sparse_coo
     flags = _Flags()
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
-        self.indices = indices
-        self.values = values
-        self.shape = shape
+        self.indices, self.values, self.shape = indices, values, shape
         refuse_overflow(shape)
         self.coalesced = coalesced or indices.shape[1] < 2
         self.dtype = _dtype(values.dtype)
 
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
     strides = property(lambda self: (0,) * len(self.shape))  # as PyTorch says
     itemsize = property(lambda self: self.values.itemsize)
     nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
@@ -86,10 +81,6 @@ class Sparse:
     def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
         """Other values at the same indices."""
         return Sparse(self.indices, values, self.shape, self.coalesced if coalesced is None else coalesced)
-
-    def astype(self, dtype: Any, copy: bool = True) -> Sparse:
-        """The values in another NumPy dtype."""
-        return self.like(self.values.astype(getattr(dtype, "base_dtype", dtype)))
 
     def copy(self) -> Sparse:
         """A copy on memory of its own."""
@@ -146,11 +137,6 @@ class Sparse:
     def __radd__(self, other: Any) -> Any:
         return SPARSE.add(other, self)
 
-    def __mul__(self, other: Any) -> Any:
-        return SPARSE.mul(self, other)
-
-    __rmul__ = __mul__
-
     def __sub__(self, other: Any) -> Any:
         return SPARSE.sub(self, other)
 
@@ -184,14 +170,6 @@ class Sparse:
     def __setstate__(self, state: Any) -> None:
         self.indices, self.values = own_dtypes(self.indices, self.values)
 
-    def __deepcopy__(self, memo: Any) -> Sparse:
-        return self.copy()
-
-    @staticmethod
-    def run_operator(info: Any, args: tuple[Any, ...]) -> Any:
-        """Run an operator on payloads, some of which are sparse (``registry.on_payloads``)."""
-        return getattr(SPARSE, info.name)(*args)
-
     @staticmethod
     def with_dense(info: Any, *tensors: Any) -> Any:
         """Run an operator on several tensors, some of which are sparse."""
@@ -219,17 +197,11 @@ def _dtype(dtype: Any) -> Any:
 
 
 # ---- raw functions
-class Operators:
+class Operators(StoredOperators):
     """The raw functions of operators on sparse arrays, by the operators' names."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("lib", "library"):  # which other libraries' namespaces have
-            raise AttributeError(name)
-
-        def refuse(*args: Any) -> Any:
-            raise missing(kernel_name(name))
-
-        return refuse
+    def refusal_of(self, name: str, args: tuple[Any, ...]) -> Exception:
+        return missing(kernel_name(name))
 
     def _add_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
         if isinstance(x, Sparse) or not isinstance(y, Sparse):
@@ -289,12 +261,6 @@ class Operators:
         x = x.coalesce()
         return x.like(x.values**y)
 
-    def clone(self, x: Any, *layout: Any) -> Sparse:
-        return x.copy()
-
-    def alias(self, x: Any) -> Sparse:
-        return x
-
     def zeros_like(self, x: Any, *rest: Any) -> Sparse:
         """An array without stored elements."""
         return empty(x)
@@ -304,12 +270,6 @@ class Operators:
         if value != 0:
             raise missing("fill_.Scalar")
         return empty(x)
-
-    def _to_copy(self, x: Any, dtype: Any) -> Sparse:
-        return x.astype(dtype)
-
-    def sum_all(self, x: Any) -> Any:
-        return ARRAYS.sum_all(x.values)
 
     def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
         """The sum over some dims: sparse if a sparse dimension is left."""
@@ -445,25 +405,7 @@ class Operators:
         return x.like(np.conj(x.values))
 
 
-KEEP_ZERO = (
-    "neg abs sign sgn sin sinh asin asinh tan tanh atan atanh sqrt ceil floor trunc round frac expm1 log1p deg2rad "
-    "rad2deg relu erf erfinv isnan isinf signbit positive conj conj_physical"
-)
-
-
-def _of_values(name: str) -> Callable[..., Any]:
-    def of_values(self: Operators, x: Sparse, *params: Any) -> Sparse:
-        x = x if name == "neg" else x.coalesce()
-        return x.like(getattr(ARRAYS, name)(x.values, *params))
-
-    of_values.__name__ = name
-    of_values.__doc__ = f"``{name}`` of the values: zeros stay zeros."
-    return of_values
-
-
-for _name in KEEP_ZERO.split():
-    setattr(Operators, _name, _of_values(_name))
-
+on_values(Operators, KEEP_ZERO, lambda name, x: x if name == "neg" else x.coalesce())
 SPARSE: Any = Operators()
 XP[Sparse] = SPARSE
 

@@ -206,22 +206,14 @@ _REFUSED = (
 
 def _known_names() -> dict[str, Any]:
     names: dict[str, Any] = {
-        "collections.OrderedDict": OrderedDict,
-        "collections.Counter": Counter,
-        "torch.nn.parameter.Parameter": Parameter,
-        "torch.serialization._get_layout": rebuilding._get_layout,
-        "torch.Size": Size,
-        "torch.Tensor": Tensor,
-        "torch.device": device,
-        "torch.storage.UntypedStorage": UntypedStorage,
-        "torch.storage.TypedStorage": TypedStorage,
-        "torch._tensor._rebuild_from_type_v2": rebuilding._rebuild_from_type_v2,
-        "_codecs.encode": _encode,
-        "builtins.bytearray": bytearray,
-        "builtins.set": set,
-        "builtins.frozenset": frozenset,
+        "collections.OrderedDict": OrderedDict, "collections.Counter": Counter,
+        "torch.nn.parameter.Parameter": Parameter, "torch.serialization._get_layout": rebuilding._get_layout,
+        "torch.Size": Size, "torch.Tensor": Tensor, "torch.device": device,
+        "torch.storage.UntypedStorage": UntypedStorage, "torch.storage.TypedStorage": TypedStorage,
+        "torch._tensor._rebuild_from_type_v2": rebuilding._rebuild_from_type_v2, "_codecs.encode": _encode,
+        "builtins.bytearray": bytearray, "builtins.set": set, "builtins.frozenset": frozenset,
         "builtins.complex": complex,
-    }
+    }  # fmt: skip
     names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
     names |= {str(kind): kind for kind in dtypes.DTYPES.values()}
     names |= {f"torch.{name}": kind for name, kind in TYPES.items()}

@@ -31,14 +31,7 @@ from typing import Any
 from .._base.errors import INTERNAL, OtherLibraryError
 from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
-from .._base.torch_function import (
-    STATE,
-    State,
-    recovered,
-    refused,
-    refused_in_place,
-    subclassed,
-)
+from .._base.torch_function import STATE, State, recovered, refused, refused_in_place, subclassed
 from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
 from .._tape import graph
 from .._tape.tensor import Tensor

@@ -15,13 +15,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from .._base.late_names import keep_former_name
 
 # ---- options
 _PROFILES: dict[str | None, dict[str, Any]] = {
@@ -349,4 +346,4 @@ def format_wrapper(class_name: str, value: str, *, level: int, bdim: int | None 
     return f"{class_name}(lvl={level}{batch}, value=\n{indented}\n)"
 
 
-keep_former_name("_printing", sys.modules[__name__], set_printoptions)
+set_printoptions.__module__ = "wengert._printing"  # as old pickles have it: this module knows NumPy alone

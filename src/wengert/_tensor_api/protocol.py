@@ -95,7 +95,6 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
 def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
     """The text of a tensor, as ``repr`` returns it; ``contents``: the text of its elements."""
     from . import printing  # not before a tensor is shown
-    from .printing_transforms import text_inside
 
     a = self._payload
     if printing.era and isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind != "c":
@@ -105,6 +104,8 @@ def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
 
         return sparse_text(self, indent, _grad_fn_name(self))
     if transforms or isinstance(a, (Transformed, Tensor)):
+        from .printing_transforms import text_inside
+
         text = text_inside(self, text_of)
         if text is not None:
             return text

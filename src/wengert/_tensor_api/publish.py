@@ -88,10 +88,10 @@ def causes(tensor: Tensor, frame: Any) -> list[str]:
 
 
 @graph.batched_grads.set
-def batched_grads(*args: Any) -> Any:
+def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> Any:
     from .._payloads.batched_grads import batched_grads
 
-    return batched_grads(*args)
+    return batched_grads(outputs, inputs, grads, keep, create_graph)
 
 
 @construct.set

@@ -80,11 +80,7 @@ class autocast:
     """
 
     def __init__(
-        self,
-        device_type: str,
-        dtype: Dtype | None = None,
-        enabled: bool = True,
-        cache_enabled: bool | None = None,
+        self, device_type: str, dtype: Dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -101,7 +97,7 @@ class autocast:
             name = self.device.upper()
             warn(
                 f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} Autocast only "
-                f"supports dtypes of {', '.join(map(str, _LOW))} currently.",
+                f"supports dtypes of {', '.join(map(str, _LOW))} currently."
             )
             return False
         return True

@@ -75,8 +75,7 @@ class GradScaler:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale = init_scale
         self._scale: Tensor | None = None
-        self._growth_factor = growth_factor
-        self._backoff_factor = backoff_factor
+        self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
         self._growth_tracker = 0
         self._stages: dict[int, tuple[str, bool]] = {}  # by optimizer: stage, all finite

@@ -57,9 +57,7 @@ class Narrowing(BaseTorchFunctionMode):
     """The mode of a region, of one dtype. A region hides the enclosing one, even if it converts nothing."""
 
     def __init__(self, dtype: Any, cache: bool, enabled: bool) -> None:
-        self.dtype = dtype
-        self._cache = cache
-        self.enabled = enabled
+        self.dtype, self._cache, self.enabled = dtype, cache, enabled
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Run a function on converted arguments; calls inside it are not converted."""

@@ -1,6 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
 from typing import Any
 from ._objects import *
+from ._stores import *
 from .._compat import open_rows as open_rows
 from ..distributed import algorithms as algorithms, checkpoint as checkpoint, constants as constants, device_mesh as device_mesh, distributed_c10d as distributed_c10d, elastic as elastic, fsdp as fsdp, launch as launch, launcher as launcher, nn as nn, optim as optim, rpc as rpc, run as run, tensor as tensor, utils as utils
 from ..distributed._buckets import BuiltinCommHookType as BuiltinCommHookType, GradBucket as GradBucket
@@ -8,7 +9,6 @@ from ..distributed._groups import Backend as Backend, GroupMember as GroupMember
 from ..distributed._messages import P2POp as P2POp, batch_isend_irecv as batch_isend_irecv, irecv as irecv, isend as isend, recv as recv, send as send
 from ..distributed._process_group import ProcessGroup as ProcessGroup
 from ..distributed._reduce_op import ReduceOp as ReduceOp, ReduceOptions as ReduceOptions, ReduceOptions as _ReduceOptions, reduce_op as reduce_op
-from ..distributed._stores import DistBackendError as DistBackendError, DistError as DistError, DistNetworkError as DistNetworkError, DistStoreError as DistStoreError, FileStore as FileStore, HashStore as HashStore, PrefixStore as PrefixStore, Store as Store, TCPStore as TCPStore
 from ..distributed._work import Work as Work
 from ..distributed.device_mesh import DeviceMesh as DeviceMesh, init_device_mesh as init_device_mesh
 from ..distributed.distributed_c10d import all_gather as all_gather, all_gather_coalesced as all_gather_coalesced, all_gather_into_tensor as all_gather_into_tensor, all_gather_single as all_gather_single, all_reduce as all_reduce, all_reduce_coalesced as all_reduce_coalesced, all_to_all as all_to_all, all_to_all_single as all_to_all_single, barrier as barrier, broadcast as broadcast, gather as gather, monitored_barrier as monitored_barrier, reduce as reduce, reduce_scatter as reduce_scatter, reduce_scatter_single as reduce_scatter_single, reduce_scatter_tensor as reduce_scatter_tensor, scatter as scatter

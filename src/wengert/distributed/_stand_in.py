@@ -13,6 +13,7 @@ from typing import Any
 
 from .._arrays.random.generator import DEFAULT_SEED
 from .._base import constants
+from .._compat import _devices as devices
 from .._payloads import foreign
 from .._saving import places
 from .._tape.tensor import Tensor
@@ -24,23 +25,17 @@ VARIABLE = "WENGERT_STAND_IN"  # tells processes that the program starts
 _KINDS = ("cuda", "hip")
 
 
-class Stream:
+class Stream(devices.NoContext, devices.Stream):
     """A stream, and a context for it: what is called is done at once."""
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         self.device, self.priority, self.cuda_stream = constants.device("cpu"), priority, 0
 
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
     def query(self) -> bool:
         """True: all of it is done."""
         return True
 
-    def record_event(self, event: Event | None = None) -> Event:
+    def record_event(self, event: Event | None = None) -> Event:  # type: ignore[override]
         """An event of now."""
         event = Event() if event is None else event
         event.record()
@@ -49,14 +44,8 @@ class Stream:
     def synchronize(self) -> None:
         """Nothing to wait for."""
 
-    def wait_event(self, event: Any) -> None:
-        """Nothing to wait for."""
 
-    def wait_stream(self, stream: Any) -> None:
-        """Nothing to wait for."""
-
-
-class Event:
+class Event(devices.Event):
     """A moment of this process."""
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
@@ -66,19 +55,9 @@ class Event:
         """The milliseconds between two recorded events."""
         return (end_event._seconds - self._seconds) * 1000
 
-    def query(self) -> bool:
-        """True: it has happened."""
-        return True
-
     def record(self, stream: Any = None) -> None:
         """Note the time."""
         self._seconds = time.perf_counter()
-
-    def synchronize(self) -> None:
-        """Nothing to wait for."""
-
-    def wait(self, stream: Any = None) -> None:
-        """Nothing to wait for."""
 
 
 def _memory(*args: Any) -> tuple[int, int]:

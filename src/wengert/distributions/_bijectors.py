@@ -202,9 +202,7 @@ class AffineTransform(Parametric):  # noqa: PLW1641  as above
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
-        self.loc = loc
-        self.scale = scale
-        self._event_dim = event_dim
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.loc, self.scale, self.event_dim

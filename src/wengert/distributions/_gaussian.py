@@ -124,10 +124,7 @@ class MultivariateNormal(Distribution):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         name, matrix = matrix_given(
-            ValueError,
-            covariance_matrix=covariance_matrix,
-            precision_matrix=precision_matrix,
-            scale_tril=scale_tril,
+            ValueError, covariance_matrix=covariance_matrix, precision_matrix=precision_matrix, scale_tril=scale_tril
         )
         if matrix.dim() < 2:
             what = "scale_tril matrix" if name == "scale_tril" else name

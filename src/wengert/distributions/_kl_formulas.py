@@ -57,27 +57,12 @@ def _categorical(p: Any, q: Any) -> Tensor:
     return _limits(p.probs * (p.logits - q.logits), p.probs == 0, q.probs == 0).sum(-1)
 
 
-@register_kl(OneHotCategorical, OneHotCategorical)
-def _one_hot(p: Any, q: Any) -> Tensor:
-    return _categorical(p._categorical, q._categorical)
-
-
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Tensor:
     if (p.total_count < q.total_count).any():
         raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     one = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return (p.total_count * one).masked_fill(p.total_count > q.total_count, math.inf)
-
-
-@register_kl(Geometric, Geometric)
-def _geometric(p: Any, q: Any) -> Tensor:
-    return -p.entropy() - torch.log1p(-q.probs) / p.probs - q.logits
-
-
-@register_kl(Poisson, Poisson)
-def _poisson(p: Any, q: Any) -> Tensor:
-    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 @register_kl(Beta, Beta)
@@ -132,20 +117,10 @@ def _normal(p: Any, q: Any) -> Tensor:
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
-@register_kl(HalfNormal, HalfNormal)
-def _half_normal(p: Any, q: Any) -> Tensor:
-    return _normal(p.base_dist, q.base_dist)
-
-
 @register_kl(Laplace, Laplace)
 def _laplace(p: Any, q: Any) -> Tensor:
     ratio, distance = p.scale / q.scale, (p.loc - q.loc).abs()
     return -ratio.log() + distance / q.scale + ratio * torch.exp(-distance / p.scale) - 1
-
-
-@register_kl(Cauchy, Cauchy)
-def _cauchy(p: Any, q: Any) -> Tensor:
-    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
 
 
 @register_kl(Gumbel, Gumbel)
@@ -348,16 +323,6 @@ def _to_continuous_bernoulli(p: Any, q: Any) -> Tensor:
     return inside.masked_fill((p.high >= 1) | (p.low <= 0), math.inf) if isinstance(p, Uniform) else inside
 
 
-@register_kl(Beta, Uniform)
-def _beta_uniform(p: Any, q: Any) -> Tensor:
-    return (-p.entropy() + (q.high - q.low).log()).masked_fill((q.low > 0) | (q.high < 1), math.inf)
-
-
-@register_kl(ContinuousBernoulli, Uniform)
-def _continuous_bernoulli_uniform(p: Any, q: Any) -> Tensor:
-    return (-p.entropy() + (q.high - q.low).log()).masked_fill((q.low >= 0) | (q.high <= 1), math.inf)  # as above
-
-
 @register_kl(Uniform, Beta)
 def _uniform_beta(p: Any, q: Any) -> Tensor:
     a, b = q.concentration1, q.concentration0
@@ -383,9 +348,25 @@ def _normal_laplace(p: Any, q: Any) -> Tensor:
     return (2 * q.scale).log() - p.entropy() + distance / q.scale
 
 
-@register_kl(Bernoulli, Poisson)
-def _bernoulli_poisson(p: Any, q: Any) -> Tensor:
-    return -p.entropy() - (p.probs * q.rate.log() - q.rate)
+_SHORT: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
+    (OneHotCategorical, OneHotCategorical): lambda p, q: _categorical(p._categorical, q._categorical),
+    (Geometric, Geometric): lambda p, q: -p.entropy() - torch.log1p(-q.probs) / p.probs - q.logits,
+    (Poisson, Poisson): lambda p, q: p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate),
+    (HalfNormal, HalfNormal): lambda p, q: _normal(p.base_dist, q.base_dist),
+    (Cauchy, Cauchy): lambda p, q: (
+        ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+    ),
+    (Beta, Uniform): lambda p, q: _over_width(p, q, (q.low > 0) | (q.high < 1)),
+    # PyTorch excludes the ends themselves, which have no mass
+    (ContinuousBernoulli, Uniform): lambda p, q: _over_width(p, q, (q.low >= 0) | (q.high <= 1)),
+    (Bernoulli, Poisson): lambda p, q: -p.entropy() - (p.probs * q.rate.log() - q.rate),
+}
+for _pair, _formula in _SHORT.items():
+    register_kl(*_pair)(_formula)
+
+
+def _over_width(p: Any, q: Any, outside: Tensor) -> Tensor:
+    return (-p.entropy() + (q.high - q.low).log()).masked_fill(outside, math.inf)
 
 
 def _infinite(p: Any, q: Any) -> Tensor:
@@ -409,4 +390,4 @@ _INFINITE: dict[type, tuple[type, ...]] = {
 for _p, _qs in _INFINITE.items():
     for _q in _qs:
         register_kl(_p, _q)(_infinite)
-del _p, _q, _qs
+del _p, _q, _qs, _pair, _formula

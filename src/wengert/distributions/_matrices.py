@@ -138,11 +138,7 @@ class Wishart(ExponentialFamily):
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
-    def rsample(
-        self,
-        sample_shape: Sequence[int] = Size(),
-        max_try_correction: int | None = None,
-    ) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size(), max_try_correction: int | None = None) -> Tensor:
         """Draws, differentiable by ``df`` and the matrix; a warning if a singular one was drawn.
 
         PyTorch 2.13 has the test of its first draws the wrong way round: those that are not singular are drawn again.

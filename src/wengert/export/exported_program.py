@@ -66,9 +66,7 @@ class ExportedProgram:
         self.graph_signature = graph_signature
         self._state_dict, self._constants = state_dict, constants
         self._in_spec, self._out_spec = in_spec, out_spec
-        self.range_constraints = range_constraints
-        self.example_inputs = example_inputs
-        self.name = name
+        self.range_constraints, self.example_inputs, self.name = range_constraints, example_inputs, name
         self.dynamic = dynamic or {}
         self.dialect, self.verifiers = "TRAINING", ()
 

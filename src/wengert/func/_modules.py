@@ -75,10 +75,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     if len({type(m) for m in models}) > 1:
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    return (
-        _stacked([dict(m.named_parameters()) for m in models]),
-        _stacked([dict(m.named_buffers()) for m in models]),
-    )
+    return (_stacked([dict(m.named_parameters()) for m in models]), _stacked([dict(m.named_buffers()) for m in models]))
 
 
 def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:

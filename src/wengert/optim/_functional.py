@@ -49,10 +49,7 @@ _TABLE = {
               "step_size_min step_size_max etaminus etaplus"),
 }  # fmt: skip
 # The order of ``_init_group``'s lists, where it is another one.
-_INIT_ORDER = {
-    "RMSprop": ("square_avg", "momentum_buffer", "grad_avg", "step"),
-    "ASGD": ("mu", "ax", "eta", "step"),
-}
+_INIT_ORDER = {"RMSprop": ("square_avg", "momentum_buffer", "grad_avg", "step"), "ASGD": ("mu", "ax", "eta", "step")}
 _PAIRS = {
     "betas": ("beta1", "beta2"),
     "etas": ("etaminus", "etaplus"),

@@ -9,13 +9,7 @@ from functools import partial
 from typing import Any
 
 from .._tape.tensor import Tensor
-from .lr_scheduler import (
-    _check_anneal_strategy,
-    _format_param,
-    _Formula,
-    _require_optimizer,
-    _update_param_group_val,
-)
+from .lr_scheduler import _check_anneal_strategy, _format_param, _Formula, _require_optimizer, _update_param_group_val
 from .optimizer import Optimizer
 
 

@@ -16,15 +16,9 @@ from ..utils._foreach_utils import (
 )
 
 __all__ = [
-    "_default_to_fused_or_foreach",
-    "_disable_dynamo_if_unsupported",
-    "_get_capturable_supported_devices",
-    "_get_value",
-    "_group_tensors_by_device_and_dtype",
-    "_stack_if_compiling",
-    "_use_grad_for_differentiable",
-    "_view_as_real",
-]
+    "_default_to_fused_or_foreach", "_disable_dynamo_if_unsupported", "_get_capturable_supported_devices", "_get_value",
+    "_group_tensors_by_device_and_dtype", "_stack_if_compiling", "_use_grad_for_differentiable", "_view_as_real",
+]  # fmt: skip
 
 
 def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,14 +21,9 @@ from ..autograd._recording import RUNNING
 from ..autograd.profiler_util import EventList
 
 __all__ = [
-    "ExecutionTraceObserver",
-    "ProfilerAction",
-    "ProfilerActivity",
-    "profile",
-    "schedule",
-    "supported_activities",
+    "ExecutionTraceObserver", "ProfilerAction", "ProfilerActivity", "profile", "schedule", "supported_activities",
     "tensorboard_trace_handler",
-]
+]  # fmt: skip
 
 
 class ProfilerActivity(enum.Enum):
@@ -178,14 +173,9 @@ class profile:
             (chosen.add if use_cuda else chosen.discard)(ProfilerActivity.CUDA)
         if not chosen:
             raise AssertionError("No valid profiler activities found")
-        self.activities = chosen
-        self.record_shapes = record_shapes
-        self.profile_memory = profile_memory
-        self.with_stack = with_stack
-        self.with_flops = with_flops
-        self.with_modules = with_modules
-        self.execution_trace_observer = execution_trace_observer
-        self.acc_events = acc_events
+        self.activities, self.record_shapes, self.profile_memory = chosen, record_shapes, profile_memory
+        self.with_stack, self.with_flops, self.with_modules = with_stack, with_flops, with_modules
+        self.execution_trace_observer, self.acc_events = execution_trace_observer, acc_events
         self.custom_trace_id_callback = custom_trace_id_callback
         self.schedule = schedule or (lambda _: ProfilerAction.RECORD)
         self.record_steps = schedule is not None

@@ -20,18 +20,9 @@ from .._base.dtypes import dtype as Dtype
 from .._tape.tensor import Tensor
 
 __all__ = [
-    "bartlett",
-    "blackman",
-    "cosine",
-    "exponential",
-    "gaussian",
-    "general_cosine",
-    "general_hamming",
-    "hamming",
-    "hann",
-    "kaiser",
-    "nuttall",
-]
+    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
+    "kaiser", "nuttall",
+]  # fmt: skip
 
 
 def _window(one: bool, name: str | None = None) -> Callable[[Any], Callable[..., Tensor]]:

@@ -47,46 +47,13 @@ from ._pytree_nodes import (
 )
 
 __all__ = [
-    "PyTree",
-    "Context",
-    "FlattenFn",
-    "UnflattenFn",
-    "DumpableContext",
-    "ToDumpableContextFn",
-    "FromDumpableContextFn",
-    "PyTreeSpec",
-    "TreeSpec",
-    "LeafSpec",
-    "keystr",
-    "key_get",
-    "register_pytree_node",
-    "tree_is_leaf",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_unflatten",
-    "tree_iter",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_structure",
-    "tree_map",
-    "tree_map_with_path",
-    "tree_map_",
-    "tree_map_only",
-    "tree_map_only_",
-    "tree_all",
-    "tree_any",
-    "tree_all_only",
-    "tree_any_only",
-    "treespec_dumps",
-    "treespec_loads",
-    "treespec_pprint",
-    "is_namedtuple",
-    "is_namedtuple_class",
-    "is_namedtuple_instance",
-    "is_structseq",
-    "is_structseq_class",
-    "is_structseq_instance",
-]
+    "PyTree", "Context", "FlattenFn", "UnflattenFn", "DumpableContext", "ToDumpableContextFn", "FromDumpableContextFn",
+    "PyTreeSpec", "TreeSpec", "LeafSpec", "keystr", "key_get", "register_pytree_node", "tree_is_leaf", "tree_flatten",
+    "tree_flatten_with_path", "tree_unflatten", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_structure",
+    "tree_map", "tree_map_with_path", "tree_map_", "tree_map_only", "tree_map_only_", "tree_all", "tree_any",
+    "tree_all_only", "tree_any_only", "treespec_dumps", "treespec_loads", "treespec_pprint", "is_namedtuple",
+    "is_namedtuple_class", "is_namedtuple_instance", "is_structseq", "is_structseq_class", "is_structseq_instance",
+]  # fmt: skip
 
 
 # ---- specs
@@ -104,9 +71,7 @@ class TreeSpec:
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         if type is None and (context is not None or children_specs):
             raise AssertionError("leaf node should not have a context or children")
-        self.type = type
-        self._context = context
-        self._children = children_specs
+        self.type, self._context, self._children = type, context, children_specs
         self.num_children = len(children_specs)
         self.num_nodes: int = 1 + sum([child.num_nodes for child in children_specs])
         self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])

@@ -234,11 +234,7 @@ def _of_convolution(name: str, args: Any, out: Any) -> int:
 def _rows(name: str, counts: dict[Any, int], level: int, total: int, power: int) -> list[list[str]]:
     entries = [(name, sum(counts.values())), *((f" - {op}", count) for op, count in counts.items())]
     return [
-        [
-            " " * level + label,
-            f"{count / 1000**power:.3f}{_UNITS[power]}",
-            f"{count / total:.2%}" if total else "0%",
-        ]
+        [" " * level + label, f"{count / 1000**power:.3f}{_UNITS[power]}", f"{count / total:.2%}" if total else "0%"]
         for label, count in entries
     ]
 

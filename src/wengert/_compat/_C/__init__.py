@@ -268,21 +268,15 @@ open_rows(globals())
 # Names in modules that are imported on access.
 _LATE = {
     "_has_torch_function_unary": ".overrides:has_torch_function_unary",
-    "_has_torch_function_variadic": ".overrides:has_torch_function_variadic",
-    "_autograd": "._C._autograd",
-    "_functions": "._C._functions",
-    "_functorch": "._C._functorch",
-    "_current_autograd_node": ".autograd._task",
-    "_current_graph_task_execution_order": ".autograd._task",
-    "_current_graph_task_id": ".autograd._task",
-    "_will_engine_execute_node": ".autograd._task",
-    "_is_fwd_grad_enabled": ".autograd.forward_ad",
+    "_has_torch_function_variadic": ".overrides:has_torch_function_variadic", "_autograd": "._C._autograd",
+    "_functions": "._C._functions", "_functorch": "._C._functorch", "_current_autograd_node": ".autograd._task",
+    "_current_graph_task_execution_order": ".autograd._task", "_current_graph_task_id": ".autograd._task",
+    "_will_engine_execute_node": ".autograd._task", "_is_fwd_grad_enabled": ".autograd.forward_ad",
     "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
     "_set_fwd_grad_enabled": ".autograd.forward_ad",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
-    "is_grad_enabled": "._base.grad_mode",
-    "is_inference_mode_enabled": "._modes",
-}
+    "is_grad_enabled": "._base.grad_mode", "is_inference_mode_enabled": "._modes",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

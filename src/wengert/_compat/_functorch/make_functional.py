@@ -23,9 +23,7 @@ class FunctionalModuleWithBuffers(Module):
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], buffer_names: tuple[str, ...]) -> None:
         super().__init__()
-        self.stateless_model = stateless_model
-        self.param_names = param_names
-        self.buffer_names = buffer_names
+        self.stateless_model, self.param_names, self.buffer_names = stateless_model, param_names, buffer_names
 
     def forward(self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
         """Call the module with ``params`` and ``buffers`` in place of its own."""

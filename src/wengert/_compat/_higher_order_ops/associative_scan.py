@@ -16,11 +16,7 @@ Leaves = list[Tensor]
 
 
 def associative_scan(
-    combine_fn: Callable[[Any, Any], Any],
-    xs: Any,
-    dim: int,
-    reverse: bool = False,
-    combine_mode: str = "pointwise",
+    combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False, combine_mode: str = "pointwise"
 ) -> Any:
     """``x0, f(x0, x1), f(f(x0, x1), x2), ...`` along a dim, for an associative ``combine_fn``.
 

@@ -14,12 +14,7 @@ __all__ = ["scan"]
 
 
 def scan(
-    combine_fn: Callable[[Any, Any], tuple[Any, Any]],
-    init: Any,
-    xs: Any,
-    *,
-    dim: int = 0,
-    reverse: bool = False,
+    combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False
 ) -> tuple[Any, Any]:
     """``carry, y = combine_fn(carry, x)`` for each slice ``x`` of ``xs`` along a dim, from ``carry = init``.
 

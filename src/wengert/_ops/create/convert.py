@@ -31,11 +31,7 @@ _HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
 # ---- primitives
-@linear(
-    transpose=lambda xp, g, memory_format: g,
-    batch="shape",
-    samples=[((2, 3), ("keep",)), ((), ("C",))],
-)
+@linear(transpose=lambda xp, g, memory_format: g, batch="shape", samples=[((2, 3), ("keep",)), ((), ("C",))])
 def clone(lib, self, memory_format):
     """A copy in the same memory order (``keep``), in row-major order (``C``) or with the channels last (``last``)."""
     if memory_format == "C" or type(self) is not np.ndarray:

@@ -277,11 +277,7 @@ def view_as_real(lib, self):
 
 
 @linear(
-    transpose=lambda xp, g: xp.view_as_real(g),
-    view=True,
-    batch="shape",
-    dtypes="f",
-    samples=[((3, 2), ()), ((2,), ())],
+    transpose=lambda xp, g: xp.view_as_real(g), view=True, batch="shape", dtypes="f", samples=[((3, 2), ()), ((2,), ())]
 )
 def view_as_complex(lib, self):
     """A complex view of a real tensor whose last dimension has size two."""

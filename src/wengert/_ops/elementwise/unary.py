@@ -67,11 +67,7 @@ def exp(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, result: g * (result * LN2),
-    names="torch.exp2 Tensor.exp2 special.exp2",
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g * (result * LN2), names="torch.exp2 Tensor.exp2 special.exp2", dtypes="fcib")
 def exp2(input):
     """2 to the power of each element.
 
@@ -80,11 +76,7 @@ def exp2(input):
     """
 
 
-@unary(
-    grad=lambda xp, g, result: g * (result + 1),
-    names="torch.expm1 Tensor.expm1 special.expm1",
-    dtypes="fcib",
-)
+@unary(grad=lambda xp, g, result: g * (result + 1), names="torch.expm1 Tensor.expm1 special.expm1", dtypes="fcib")
 def expm1(input):
     """``exp(x) - 1``, accurate near 0 too.
 
@@ -401,10 +393,7 @@ def round(input):
 
 
 @parametric(
-    grad=lambda xp, g: xp.zeros_like(g),
-    node="RoundBackward1",
-    samples=[((3,), (1,)), ((2, 2), (-1,))],
-    dtypes="f",
+    grad=lambda xp, g: xp.zeros_like(g), node="RoundBackward1", samples=[((3,), (1,)), ((2, 2), (-1,))], dtypes="f"
 )
 def _round_decimals(lib, self, decimals):
     """The nearest number with ``decimals`` decimal places."""

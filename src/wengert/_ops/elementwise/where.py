@@ -109,7 +109,7 @@ def _condition(condition: Tensor) -> Tensor:
     if dtype == np.uint8:
         warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead.",
+            "version of PyTorch. Use a boolean condition instead."
         )
         return cast(condition, BOOL)
     raise RuntimeError(
@@ -158,9 +158,7 @@ def _clamp(lib, self, min, max):
 
 
 @parametric(
-    grad=lambda xp, g, self, min: xp.where(self >= min, g, 0),
-    dtypes="fi",
-    samples=[((3, 4), (-0.5,)), ((), (0.25,))],
+    grad=lambda xp, g, self, min: xp.where(self >= min, g, 0), dtypes="fi", samples=[((3, 4), (-0.5,)), ((), (0.25,))]
 )
 def _clamp_min(lib, self, min):
     """Each element limited from below by ``min``."""
@@ -168,9 +166,7 @@ def _clamp_min(lib, self, min):
 
 
 @parametric(
-    grad=lambda xp, g, self, max: xp.where(self <= max, g, 0),
-    dtypes="fi",
-    samples=[((3, 4), (-0.5,)), ((), (0.25,))],
+    grad=lambda xp, g, self, max: xp.where(self <= max, g, 0), dtypes="fi", samples=[((3, 4), (-0.5,)), ((), (0.25,))]
 )
 def _clamp_max(lib, self, max):
     """Each element limited from above by ``max``."""

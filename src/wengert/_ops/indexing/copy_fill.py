@@ -56,10 +56,7 @@ def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 @general(
     tensors=2,
-    grad={
-        "self": lambda xp, g: xp.zeros_like(g),
-        "src": back_to,
-    },
+    grad={"self": lambda xp, g: xp.zeros_like(g), "src": back_to},
     jvp=lambda xp, tangents, result, self, src, into: (
         None if tangents[1] is None else xp.copy(xp.zeros_like(result), tangents[1], False)
     ),

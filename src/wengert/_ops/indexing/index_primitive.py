@@ -377,10 +377,7 @@ def _index_put_back(
     constants_from=2,
     grad=_index_put_back,
     jvp=lambda xp, tangents, result, *args: xp.index_put(
-        [
-            *(xp.zeros_like(x) if t is None else t for x, t in zip(args[:2], tangents[:2], strict=True)),
-            *args[2:-3],
-        ],
+        [*(xp.zeros_like(x) if t is None else t for x, t in zip(args[:2], tangents[:2], strict=True)), *args[2:-3]],
         *args[-3:-1],
         False,
     ),

@@ -38,9 +38,10 @@ from .inverses import (
     with_diagonal,
 )
 
+_MATRICES: dict[str, Any] = {"layout": columns, "holomorphic": False, "batch": _plain}
+
+
 # ---- Cholesky
-
-
 def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     """Murray, Differentiation of the Cholesky decomposition (2016): ``L^-H sym(tril(L^H gL)) L^-1``."""
     x = mul(xp, H(xp, L), g)
@@ -57,17 +58,15 @@ def _cholesky_jvp(xp: Any, tangents: Any, result: Any, self: Any, upper: bool) -
 
 
 @general(
-    layout=columns,
     jvp=_cholesky_jvp,
     grad=lambda xp, g, result, upper: (
         _cholesky_grad(xp, H(xp, g), H(xp, result)) if upper else _cholesky_grad(xp, g, result)
     ),
-    holomorphic=False,
     node="LinalgCholeskyExBackward0",
     libname="cholesky_factors",
-    batch=_plain,
     dtypes="f",
     samples=one_by_one(False),
+    **_MATRICES,
 )
 def cholesky_factor(self, upper):
     """The lower triangular L with ``L L^H = A`` of Hermitian positive-definite matrices, or the upper one, ``L^H``."""
@@ -116,16 +115,14 @@ def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
 
 
 @general(
-    layout=columns,
     grad=_eigh_grad,
     jvp=_eigh_jvp,
     outputs=2,
-    holomorphic=False,
     absent=True,
     node="LinalgEighBackward0",
-    batch=_plain,
     dtypes="f",
     samples=one_by_one("L"),
+    **_MATRICES,
 )
 def eigen_hermitian(lib, self, uplo):
     """Eigenvalues in ascending order and orthonormal eigenvectors of Hermitian matrices, from one triangle."""
@@ -149,18 +146,16 @@ def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
 
 
 @general(
-    layout=columns,
     grad=lambda xp, g, self_dtype, result0, result1: _eig_grad(xp, g, result0, result1, self_dtype.kind != "c"),
     outputs=2,
-    holomorphic=False,
     absent=True,
     node="LinalgEigBackward0",
-    batch=_plain,
     dtypes="f",
     samples=lambda rng: [
         ((np.diag([1.0, 2.0, 4.0]) + 0.2 * rng.standard_normal((3, 3)),), ()),
         ((np.diag([1.0, 3.0]) + 0.2 * rng.standard_normal((2, 2, 2)),), ()),
     ],
+    **_MATRICES,
 )
 def eigen_general(lib, self):
     """Eigenvalues and eigenvectors of length one of any square matrices; complex always."""
@@ -211,13 +206,10 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
 
 
 @general(
-    layout=columns,
     grad=_svd_grad,
     outputs=3,
-    holomorphic=False,
     absent=True,
     node="LinalgSvdBackward0",
-    batch=_plain,
     dtypes="f",
     samples=lambda rng: [
         ((rng.standard_normal((3, 3)),), (False,)),
@@ -225,6 +217,7 @@ def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: b
         ((rng.standard_normal((2, 2, 3)),), (False,)),
         ((rng.standard_normal((2, 2)),), (True,)),
     ],
+    **_MATRICES,
 )
 def singular(lib, A, full):
     """``U S V^H``: singular values in descending order between orthonormal columns and rows."""
@@ -277,19 +270,17 @@ def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
 
 
 @general(
-    layout=columns,
     grad=_qr_grad,
     outputs=2,
-    holomorphic=False,
     absent=True,
     node="LinalgQrBackward0",
-    batch=_plain,
     samples=lambda rng: [
         ((rng.standard_normal((3, 3)),), ("reduced",)),
         ((rng.standard_normal((2, 4, 2)),), ("reduced",)),
         ((rng.standard_normal((2, 4)),), ("reduced",)),
         ((rng.standard_normal((3, 3)),), ("complete",)),
     ],
+    **_MATRICES,
 )
 def orthogonal(lib, A, mode):
     """``Q R`` with orthonormal columns and an upper triangular factor."""
@@ -344,18 +335,16 @@ def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:
 
 
 @general(
-    layout=columns,
     grad=_compact_grad,
     outputs=2,
     differentiable=(True, False),
-    holomorphic=False,
     node="LinalgLuFactorExBackward0",
-    batch=_plain,
     samples=lambda rng: [
         ((_square(rng, 3),), (True,)),
         ((rng.standard_normal((2, 4, 2)),), (True,)),
         ((rng.standard_normal((2, 3)),), (True,)),
     ],
+    **_MATRICES,
 )
 def lu_compact(lib, A, pivot):
     """L and U in one matrix, and the rows (from 1) that were exchanged."""

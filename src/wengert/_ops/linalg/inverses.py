@@ -182,10 +182,7 @@ def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) ->
 
 @general(
     layout=columns,
-    grad={
-        "self": lambda xp, g, input2, upper: xp.cholesky_solution(g, input2, upper),
-        "input2": _factor_cotangent,
-    },
+    grad={"self": lambda xp, g, input2, upper: xp.cholesky_solution(g, input2, upper), "input2": _factor_cotangent},
     tensors=2,
     holomorphic=False,
     node="CholeskySolveBackward0",
@@ -248,11 +245,7 @@ def plain_cofactors(lib, self):
     grad=lambda xp, g, self: column(xp, column(xp, g)) * xp.cofactors(self),
     node="LinalgDetBackward0",
     batch=_plain,
-    samples=lambda rng: [
-        ((_square(rng, 3),), ()),
-        ((_square(rng, 2, 2),), ()),
-        ((np.array([[1.0]]),), ()),
-    ],
+    samples=lambda rng: [((_square(rng, 3),), ()), ((_square(rng, 2, 2),), ()), ((np.array([[1.0]]),), ())],
 )
 def determinant(lib, self):
     """The determinant of each matrix."""

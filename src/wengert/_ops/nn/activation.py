@@ -207,12 +207,7 @@ def _silu_and_slope(lib: Any, self: Any) -> tuple[Any, Any]:
     return result, s + result * (1 - s)
 
 
-@parametric(
-    grad=_silu_grad,
-    slope=_silu_and_slope,
-    samples=[((3, 4), ()), ((), ())],
-    in_float32="both",
-)
+@parametric(grad=_silu_grad, slope=_silu_and_slope, samples=[((3, 4), ()), ((), ())], in_float32="both")
 def _silu(lib, self):
     """``x * sigmoid(x)``."""
     if self.size >= MANY and recordable(self):
@@ -242,13 +237,7 @@ def _mish_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * (t + self * s * (1 - t * t))
 
 
-@on_floats(
-    "mish_cpu",
-    grad=_mish_grad,
-    node="MishBackward0",
-    samples=[((3, 4), ()), ((), ())],
-    in_float32="both",
-)
+@on_floats("mish_cpu", grad=_mish_grad, node="MishBackward0", samples=[((3, 4), ()), ((), ())], in_float32="both")
 def _mish(lib, self):
     """``x * tanh(softplus(x))``."""
     return self * lib.tanh(lib.log1p(lib.exp(self)))
@@ -379,11 +368,7 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
 
 
 @general(
-    grad=_glu_grad,
-    batch=("dim", ("dim",)),
-    dtypes="f",
-    samples=[((4, 3), (0,)), ((2, 6), (1,))],
-    in_float32="both",
+    grad=_glu_grad, batch=("dim", ("dim",)), dtypes="f", samples=[((4, 3), (0,)), ((2, 6), (1,))], in_float32="both"
 )
 def _glu(lib, self, dim):
     """The first half along a dim, times the sigmoid of the second."""

@@ -89,10 +89,7 @@ def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> An
     batch="loop",
     dtypes="f",
     samples=lambda rng: [
-        (
-            (rng.standard_normal((3, 2, 2)), rng.standard_normal(2), rng.uniform(0.5, 2, 2), *weights),
-            (1e-5, (2, 1)),
-        )
+        ((rng.standard_normal((3, 2, 2)), rng.standard_normal(2), rng.uniform(0.5, 2, 2), *weights), (1e-5, (2, 1)))
         for weights in ((None, None), (rng.standard_normal(2), rng.standard_normal(2)))
     ],
 )

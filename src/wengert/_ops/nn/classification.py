@@ -467,11 +467,7 @@ def multi_margin_loss(
 
 @public("nn.functional.multilabel_margin_loss")
 def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class.
 

@@ -20,10 +20,7 @@ from ..._tape.tensor import Tensor
 Ints = tuple[int, ...]
 
 
-_SAMPLES = [
-    ((2, 3, 4), ((2, 2), (1, 1), (0, 0), (1, 1))),
-    ((2, 2, 4, 5), ((2, 3), (1, 2), (1, 0), (2, 1))),
-]
+_SAMPLES = [((2, 3, 4), ((2, 2), (1, 1), (0, 0), (1, 1))), ((2, 2, 4, 5), ((2, 3), (1, 2), (1, 0), (2, 1)))]
 
 
 def _columns_shape(shape: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:

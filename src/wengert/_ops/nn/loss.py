@@ -108,7 +108,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     if a.shape != b.shape:
         warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
         input, target = broadcast_pair(input, target)
     if a.dtype is not b.dtype:
@@ -341,11 +341,7 @@ def soft_margin(lib, self, target, reduction):
 
 @public("nn.functional.soft_margin_loss")
 def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets of 1 and -1.
 

@@ -168,14 +168,7 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _normalizer(node: str, samples: Any, grad: Any = _norm_grads) -> Any:
     """The common declaration of the norms with weights."""
-    return general(
-        grad=grad,
-        tensors=3,
-        node=node,
-        batch=_norm_batch,
-        dtypes="f",
-        samples=samples,
-    )
+    return general(grad=grad, tensors=3, node=node, batch=_norm_batch, dtypes="f", samples=samples)
 
 
 @_normalizer(

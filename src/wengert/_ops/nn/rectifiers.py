@@ -70,15 +70,7 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
     return xp._threshold_backward(g, result, 0)
 
 
-@unary(
-    grad=_relu_grad,
-    to_float=False,
-    integers=True,
-    fast=FLOATING,
-    check=_check_relu,
-    dtypes="fi",
-    piecewise=True,
-)
+@unary(grad=_relu_grad, to_float=False, integers=True, fast=FLOATING, check=_check_relu, dtypes="fi", piecewise=True)
 def relu(lib, input):
     """Each element, or 0 if it is negative.
 

@@ -385,11 +385,7 @@ def _permutations(generator: Generator, shape: tuple[int, ...], np_dtype: Any) -
     return np.array(rows, np_dtype).reshape(shape)
 
 
-_LIKE: dict[str, Sampler] = {
-    "uniform_": _samplers.uniform,
-    "normal_": _samplers.normal,
-    "random_": _samplers.randint,
-}
+_LIKE: dict[str, Sampler] = {"uniform_": _samplers.uniform, "normal_": _samplers.normal, "random_": _samplers.randint}
 
 
 def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: Any) -> Tensor:

@@ -92,12 +92,7 @@ def with_places(grad: Any = None, **facts: Any) -> Callable[[Any], Any]:
     if grad is None:
         grad = lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim)
     return general(
-        grad,
-        outputs=2,
-        results=("values", "indices"),
-        differentiable=(True, False),
-        batch=("dim", ("dim",)),
-        **facts,
+        grad, outputs=2, results=("values", "indices"), differentiable=(True, False), batch=("dim", ("dim",)), **facts
     )
 
 

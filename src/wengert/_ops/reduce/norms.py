@@ -93,13 +93,7 @@ _SAMPLES = [
 ]
 
 
-@general(
-    layout=rows,
-    grad=norm_grad,
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    samples=_SAMPLES,
-)
+@general(layout=rows, grad=norm_grad, holomorphic=False, batch=("dim", ("dim",)), samples=_SAMPLES)
 def linalg_vector_norm(lib, self, ord, dim, keepdim):
     """The vector norm of some order over some dims."""
     return vector_norm_over(lib, self, ord, dim, keepdim)
@@ -188,11 +182,7 @@ def _refuse_empty(ord: Any, shape: tuple[int, ...], dims: tuple[int, ...], dim: 
 
 @reduction("torch.norm Tensor.norm", out_rule=EXACT)
 def norm(
-    input: Tensor,
-    p: Order | str | None = "fro",
-    dim: Dims = None,
-    keepdim: bool = False,
-    dtype: DType | None = None,
+    input: Tensor, p: Order | str | None = "fro", dim: Dims = None, keepdim: bool = False, dtype: DType | None = None
 ) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices.
 
@@ -212,12 +202,7 @@ def norm(
 
 @reduction("linalg.norm", out_rule=exactly("linalg.norm expected out tensor dtype {Result} but got: {Out}"))
 def linalg_norm(
-    A: Tensor,
-    ord: Order | str | None = None,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DType | None = None,
+    A: Tensor, ord: Order | str | None = None, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
     """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as in NumPy.
 

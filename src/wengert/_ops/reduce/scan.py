@@ -68,13 +68,16 @@ def cumsum_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Ten
     >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 3., 6.])
     """
-    ndim = rank(input, "cumsum")
-    dim = normal_dim(dim, ndim, "cumsum")
+    return _accumulated(cumsum, "cumsum", input, dim, dtype)
+
+
+def _accumulated(op: Any, name: str, input: Tensor, dim: int, dtype: DType | None) -> Tensor:
+    dim = normal_dim(dim, rank(input, name), name)
     if dtype is not None:
-        input = in_dtype(input, dtype, "cumsum")
+        input = in_dtype(input, dtype, name)
         if input._payload.size:
-            require(input, "fhciu", "cumsum_out_cpu")
-    return in_dtype(along_one(cumsum, input, dim), dtype, "cumsum")
+            require(input, "fhciu", f"{name}_out_cpu")
+    return in_dtype(along_one(op, input, dim), dtype, name)
 
 
 # ---- products
@@ -158,13 +161,7 @@ def cumprod_public(input: Tensor, dim: int, *, dtype: DType | None = None) -> Te
     >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 2., 6.])
     """
-    ndim = rank(input, "cumprod")
-    dim = normal_dim(dim, ndim, "cumprod")
-    if dtype is not None:
-        input = in_dtype(input, dtype, "cumprod")
-        if input._payload.size:
-            require(input, "fhciu", "cumprod_out_cpu")
-    return in_dtype(along_one(cumprod, input, dim), dtype, "cumprod")
+    return _accumulated(cumprod, "cumprod", input, dim, dtype)
 
 
 publish(inplace_of(cumsum_public, "cumsum_"), "Tensor.cumsum_")

@@ -51,33 +51,25 @@ def _through_root(xp: Any, g: Any, std: Any) -> Any:
     return xp.where(zero, 0.0, g) / (xp.where(zero, 1.0, std) * 2.0)
 
 
-_SAMPLES = [
-    ((3, 4), ((1,), 1, False)),
-    ((2, 3, 4), ((0, 2), 0, True)),
-    ((5,), ((0,), 1.5, False)),
-]
+_OF_SQUARES: dict[str, Any] = {
+    "layout": rows,
+    "holomorphic": False,
+    "batch": ("dim", ("dim",)),
+    "samples": [((3, 4), ((1,), 1, False)), ((2, 3, 4), ((0, 2), 0, True)), ((5,), ((0,), 1.5, False))],
+}
 
 
-@general(
-    layout=rows,
-    grad=_variance_grad,
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    samples=_SAMPLES,
-)
+@general(grad=_variance_grad, **_OF_SQUARES)
 def var(lib, self, dim, correction, keepdim):
     """Variance over some dims."""
     return narrowed(variance(lib, self, dim, correction, keepdim), self.real.dtype)
 
 
 @general(
-    layout=rows,
     grad=lambda xp, g, self, result, dim, correction, keepdim: _variance_grad(
         xp, _through_root(xp, g, result), self, dim, correction, keepdim
     ),
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    samples=_SAMPLES,
+    **_OF_SQUARES,
 )
 def std(lib, self, dim, correction, keepdim):
     """Standard deviation over some dims."""
@@ -85,14 +77,11 @@ def std(lib, self, dim, correction, keepdim):
 
 
 @general(
-    layout=rows,
     grad=lambda xp, g, self, dim, correction, keepdim: (
         _variance_grad(xp, g[0], self, dim, correction, keepdim) + _mean_grad(xp, g[1], self, dim, keepdim)
     ),
     outputs=2,
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    samples=_SAMPLES,
+    **_OF_SQUARES,
 )
 def var_mean(lib, self, dim, correction, keepdim):
     """Variance and mean over some dims."""
@@ -101,15 +90,12 @@ def var_mean(lib, self, dim, correction, keepdim):
 
 
 @general(
-    layout=rows,
     grad=lambda xp, g, self, result0, dim, correction, keepdim: (
         _variance_grad(xp, _through_root(xp, g[0], result0), self, dim, correction, keepdim)
         + _mean_grad(xp, g[1], self, dim, keepdim)
     ),
     outputs=2,
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    samples=_SAMPLES,
+    **_OF_SQUARES,
 )
 def std_mean(lib, self, dim, correction, keepdim):
     """Standard deviation and mean over some dims."""
@@ -303,12 +289,7 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 @reduction("torch.quantile Tensor.quantile", out_rule=_QUANTILE)
 def quantile(
-    input: Tensor,
-    q: float | Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
+    input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The q-th quantiles of all elements or along a dim; nan if any is nan. A 1-dimensional ``q`` adds a first dim.
 
@@ -322,12 +303,7 @@ def quantile(
 
 @reduction("torch.nanquantile Tensor.nanquantile", out_rule=_QUANTILE)
 def nanquantile(
-    input: Tensor,
-    q: float | Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
+    input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``.
 

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.layouts import as_operand, rows
-from ..._arrays.sums import (
-    FALSE,
-    SMALL,
-    TRUE,
-    add_up,
-    as_truth,
-    average,
-    count_of,
-    empty,
-    multiply_up,
-    no_mean,
-)
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
 from ..._base.constants import type_name
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
@@ -437,13 +426,11 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 
 # ---- truth and counting
-@general(
-    layout=rows,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((3, 4), ((1,), False)), ((), ((), False))],
-    no_derivative="truth",
-)
+_TRUTH: dict[str, Any] = {"layout": rows, "batch": ("dim", ("dim",)), "dtypes": "fcib", "no_derivative": "truth",
+                          "samples": [((3, 4), ((1,), False)), ((), ((), False))]}  # fmt: skip
+
+
+@general(**_TRUTH)
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
@@ -456,13 +443,7 @@ def plain_all_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
-@general(
-    layout=rows,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((3, 4), ((1,), False)), ((), ((), False))],
-    no_derivative="truth",
-)
+@general(**_TRUTH)
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:

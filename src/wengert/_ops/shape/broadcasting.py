@@ -97,7 +97,11 @@ def broadcast_to(input: Tensor, size: Any, *sizes: int) -> Tensor:
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    return expand_public(self, shape_of_other(other, "expand_as"))
+    size, a = shape_of_other(other, "expand_as"), self._payload
+    if slow_if_recording or type(a) is not np.ndarray or len(size) < a.ndim:
+        return expand_public(self, size)
+    full = _full_size(size, a.shape)
+    return view_result(EXPAND, self, (full,), expanded(a, full))
 
 
 @public("Tensor.sum_to_size")

@@ -437,10 +437,7 @@ def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tupl
         xp.sum_to(xp.reshape(g, _interleaved(self_shape, repeats)[0]), _interleaved(self_shape, repeats)[1]), self_shape
     ),
     batch=lambda U, info, inner, mine, p: U.repeat(
-        U.reshape(
-            inner[0],
-            (inner[0].shape[0],) + (1,) * (len(p[0]) - inner[0].ndim + 1) + tuple(inner[0].shape[1:]),
-        ),
+        U.reshape(inner[0], (inner[0].shape[0],) + (1,) * (len(p[0]) - inner[0].ndim + 1) + tuple(inner[0].shape[1:])),
         (1, *p[0]),
     ),
     samples=[((2, 3), ((2, 1),)), ((3,), ((2, 2),)), ((), ((3,),)), ((2, 3), ((1, 0),))],

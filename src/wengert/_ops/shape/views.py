@@ -215,6 +215,9 @@ def ravel(input: Tensor) -> Tensor:
     tensor([1, 2, 3, 4])
     """
     a = in_memory(payload(input, "ravel"))
+    if type(a) is np.ndarray and a.flags.c_contiguous and not slow_if_recording:
+        flat = a.reshape(a.size)
+        return view_result(VIEW, input, (flat.shape,), flat)
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
     return view_public(input, (a.size,))
@@ -244,7 +247,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({n}) in the input "
             "tensor"
         ) from None
-    return view_public(input, shape[:dim] + sizes + shape[dim + 1 :])
+    split = shape[:dim] + sizes + shape[dim + 1 :]
+    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+        return view_public(input, split)
+    return view_result(VIEW, input, (split,), a.reshape(split))
 
 
 # ---- dimensions of size one

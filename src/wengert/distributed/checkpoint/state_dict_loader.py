@@ -14,21 +14,10 @@ from ._nested import flatten_state_dict, set_element
 from .api import Together
 from .filesystem import FileSystemReader
 from .metadata import BytesStorageMetadata, ChunkStorageMetadata, Metadata, MetadataIndex
-from .state_dict_saver import _plain
+from .state_dict_saver import _checked, _plain
 from .stateful import Stateful
 
 __all__ = ["load", "load_state_dict"]
-
-
-def _checked_reader(checkpoint_id: Any, storage_reader: Any) -> FileSystemReader:
-    if storage_reader is None:
-        if checkpoint_id is None:
-            raise RuntimeError("`checkpoint_id` must be specificed if storage_reader/storage_writer is None.")
-        return FileSystemReader(checkpoint_id)
-    if not isinstance(storage_reader, FileSystemReader):
-        raise NotImplementedError(f"torch.distributed.checkpoint with a {type(storage_reader).__name__}")
-    storage_reader.reset(checkpoint_id)
-    return storage_reader
 
 
 def load(
@@ -51,7 +40,8 @@ def load(
     Raises:
         CheckpointException: on all processes, if one lacks a name or has a tensor of another size.
     """
-    reader, together = _checked_reader(checkpoint_id, storage_reader), Together(process_group, no_dist)
+    reader = _checked(storage_reader, FileSystemReader, checkpoint_id)
+    together = Together(process_group, no_dist)
     plain = _plain(state_dict)
     together.each("load", lambda: _load(plain, reader, getattr(planner, "allow_partial_load", False)))
     for key, value in state_dict.items():

@@ -40,15 +40,16 @@ def _plain(state_dict: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v.state_dict() if isinstance(v, Stateful) else v for k, v in state_dict.items()}
 
 
-def _checked_writer(checkpoint_id: Any, storage_writer: Any) -> FileSystemWriter:
-    if storage_writer is None:
+def _checked(storage: Any, kind: Any, checkpoint_id: Any) -> Any:
+    """A writer or a reader, whichever kind it is, for this folder; by default a new one."""
+    if storage is None:
         if checkpoint_id is None:
             raise RuntimeError("`checkpoint_id` must be specificed if storage_reader/storage_writer is None.")
-        return FileSystemWriter(checkpoint_id)
-    if not isinstance(storage_writer, FileSystemWriter):
-        raise NotImplementedError(f"torch.distributed.checkpoint with a {type(storage_writer).__name__}")
-    storage_writer.reset(checkpoint_id)
-    return storage_writer
+        return kind(checkpoint_id)
+    if not isinstance(storage, kind):
+        raise NotImplementedError(f"torch.distributed.checkpoint with a {type(storage).__name__}")
+    storage.reset(checkpoint_id)
+    return storage
 
 
 def save(
@@ -83,7 +84,7 @@ def save(
     >>> state
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    writer = _checked_writer(checkpoint_id, storage_writer)
+    writer = _checked(storage_writer, FileSystemWriter, checkpoint_id)
     return _save(_plain(state_dict), writer, Together(process_group, no_dist))
 
 
@@ -160,7 +161,7 @@ def async_save(
 
     The processes agree through a group of their own, which is made by the first call.
     """
-    writer = _checked_writer(checkpoint_id, storage_writer)
+    writer = _checked(storage_writer, FileSystemWriter, checkpoint_id)
     copied = copy.deepcopy({k: _detached(v) for k, v in _plain(state_dict).items()})
     group = process_group
     if dist.is_initialized():
@@ -195,4 +196,4 @@ def save_state_dict(
     """The older name of ``save``, for states without objects."""
     warn_once("'save_state_dict' is deprecated and will be removed in future versions.Please use 'save' instead.",
               FutureWarning)  # fmt: skip
-    return _save(state_dict, _checked_writer(None, storage_writer), Together(process_group, no_dist))
+    return _save(state_dict, _checked(storage_writer, FileSystemWriter, None), Together(process_group, no_dist))

@@ -175,14 +175,15 @@ class FxNetAccNodesFinder:
 
     def reduce_acc_nodes_non_tensor_output(self) -> None:
         """Give up what gives a value that is no tensor to the rest, until nothing does."""
-        found = True
-        while found:
+        while True:
             found = []
             for node in [n for n in self.module.graph.nodes if n in self.acc_nodes and not is_node_output_tensor(n)]:
                 outside = next((u for u in node.users if u not in self.acc_nodes), None)
                 if outside is not None:
                     self.tracker.add(node, "acc_del|non_tensor_output_with_cpu_user", outside)
                     found.append(node)
+            if not found:
+                return
             self.acc_nodes.difference_update(found)
             self.reduce_acc_nodes_non_tensor_input_helper([*found])
 

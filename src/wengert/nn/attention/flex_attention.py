@@ -20,17 +20,9 @@ from ..._base.errors import noted, warn_once
 from ..._tape.tensor import Tensor
 
 __all__ = [
-    "AuxOutput",
-    "AuxRequest",
-    "BlockMask",
-    "FlexKernelOptions",
-    "and_masks",
-    "create_block_mask",
-    "create_mask",
-    "flex_attention",
-    "noop_mask",
-    "or_masks",
-]
+    "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask", "create_mask",
+    "flex_attention", "noop_mask", "or_masks",
+]  # fmt: skip
 
 Mod = Callable[..., Tensor]
 #: Options of fused kernels, which have no effect: any dict.
@@ -141,14 +133,7 @@ def _positions(*sizes: int) -> list[Tensor]:
     return [torch.arange(size) for size in sizes]
 
 
-def create_mask(
-    mod_fn: Mod,
-    B: int | None,
-    H: int | None,
-    Q_LEN: int,
-    KV_LEN: int,
-    device: Any = None,
-) -> Tensor:
+def create_mask(mod_fn: Mod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:
     """The mask of a function, of shape (B, H, Q_LEN, KV_LEN); a ``score_mod`` masks scores by making them -inf."""
     sizes = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
     places = _positions(*sizes)
@@ -197,15 +182,9 @@ class BlockMask:
     """
 
     _TENSORS = (
-        "kv_num_blocks",
-        "kv_indices",
-        "full_kv_num_blocks",
-        "full_kv_indices",
-        "q_num_blocks",
-        "q_indices",
-        "full_q_num_blocks",
-        "full_q_indices",
-    )
+        "kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices", "q_num_blocks", "q_indices",
+        "full_q_num_blocks", "full_q_indices",
+    )  # fmt: skip
 
     def __init__(
         self,

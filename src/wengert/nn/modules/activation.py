@@ -93,9 +93,7 @@ class Threshold(FunctionLayer, function="threshold", options="threshold value in
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
+        self.threshold, self.value, self.inplace = threshold, value, inplace
 
 
 class RReLU(FunctionLayer, function="rrelu", options="lower upper training inplace", shown="lower upper inplace"):
@@ -105,9 +103,7 @@ class RReLU(FunctionLayer, function="rrelu", options="lower upper training inpla
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
-        self.lower = lower
-        self.upper = upper
-        self.inplace = inplace
+        self.lower, self.upper, self.inplace = lower, upper, inplace
 
 
 class Hardtanh(FunctionLayer, function="hardtanh", options="min_val max_val inplace"):

@@ -110,9 +110,7 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.in1_features = in1_features
-        self.in2_features = in2_features
-        self.out_features = out_features
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         shapes = {"weight": (out_features, in1_features, in2_features), "bias": out_features if bias else None}
         add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()

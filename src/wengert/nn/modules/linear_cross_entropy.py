@@ -195,9 +195,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         if not 0 <= label_smoothing <= 1:
             raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
         super().__init__(weight=weight, reduction=reduction)
-        self.num_classes = num_classes
-        self.out_features = out_features
-        self.ignore_index = ignore_index
+        self.num_classes, self.out_features, self.ignore_index = num_classes, out_features, ignore_index
         self.label_smoothing = label_smoothing
         rows = num_classes * math.prod(out_features)
         self.linear = Linear(in_features, rows, bias=bias, device=device, dtype=dtype)

@@ -66,11 +66,7 @@ class SmoothL1Loss(_Pairwise, _Loss, function="smooth_l1_loss", options="reducti
     """``d**2 / (2 beta)`` where ``|d| < beta``, else ``|d| - beta / 2``."""
 
     def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
@@ -99,9 +95,7 @@ class PoissonNLLLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
+        self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """``exp(log_input) - target * log_input``."""
@@ -253,11 +247,7 @@ class _MarginLoss(_Loss):
     margin: float
 
     def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -267,11 +257,7 @@ class HingeEmbeddingLoss(_Pairwise, _MarginLoss, function="hinge_embedding_loss"
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
 
     def __init__(
-        self,
-        margin: float = 1.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(margin, size_average, reduce, reduction)
 

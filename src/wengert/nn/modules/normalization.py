@@ -21,10 +21,7 @@ class LocalResponseNorm(FunctionLayer, function="local_response_norm", options="
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def extra_repr(self) -> str:
         """The options."""
@@ -140,10 +137,7 @@ class GroupNorm(_Affine):
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
-        self.num_groups = num_groups
-        self.num_channels = num_channels
-        self.eps = eps
-        self.affine = affine
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._make(num_channels, affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -81,16 +81,9 @@ class RNNBase(_Recurrent):
     """Base of ``RNN``, ``LSTM`` and ``GRU``."""
 
     __constants__ = [
-        "mode",
-        "input_size",
-        "hidden_size",
-        "num_layers",
-        "bias",
-        "batch_first",
-        "dropout",
-        "bidirectional",
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
         "proj_size",
-    ]
+    ]  # fmt: skip
 
     def __init__(
         self,

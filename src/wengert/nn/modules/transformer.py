@@ -172,12 +172,7 @@ class TransformerDecoderLayer(_TransformerLayer):
         return self._with_residual(3, x, self._ff_block)
 
     def _mha_block(
-        self,
-        x: Tensor,
-        mem: Tensor,
-        attn_mask: Tensor | None,
-        key_padding_mask: Tensor | None,
-        is_causal: bool = False,
+        self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
     ) -> Tensor:
         return self.dropout2(_attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
 
@@ -223,9 +218,7 @@ class TransformerEncoder(_Stack):
         why_not = _why_not_nested(encoder_layer)
         self.use_nested_tensor = enable_nested_tensor and not why_not
         if enable_nested_tensor and why_not:
-            warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}",
-            )
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}")
 
     def forward(
         self,

@@ -14,14 +14,8 @@ from .data_parallel import DataParallel, data_parallel
 from .scatter_gather import gather, scatter
 
 __all__ = [
-    "DataParallel",
-    "DistributedDataParallel",
-    "data_parallel",
-    "gather",
-    "parallel_apply",
-    "replicate",
-    "scatter",
-]
+    "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter",
+]  # fmt: skip
 
 replicate = refusing("replicate", AssertionError, "Broadcast function not implemented for CPU tensors")
 parallel_apply = refusing("parallel_apply", RuntimeError, "Cannot access accelerator device when none is available.")

@@ -215,12 +215,7 @@ class DistributedDataParallel(Module, Joinable):
             parameters, _ = self._build_params_for_reducer()
             _verify_param_shape_across_processes(self.process_group, parameters)
             _sync_module_states(
-                module,
-                self.process_group,
-                self.broadcast_bucket_size,
-                0,
-                self.parameters_to_ignore,
-                init_sync_buffers,
+                module, self.process_group, self.broadcast_bucket_size, 0, self.parameters_to_ignore, init_sync_buffers
             )
         self._make_reducer(static_graph)
         if mixed_precision is not None:

@@ -267,9 +267,7 @@ class LnStructured(BasePruningMethod):
 
     def __init__(self, amount: Amount, n: Any, dim: int = -1) -> None:
         _validate_pruning_amount_init(amount)
-        self.amount = amount
-        self.n = n
-        self.dim = dim
+        self.amount, self.n, self.dim = amount, n, dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         channels, count = _structure(t, self.dim, self.amount)

@@ -80,21 +80,11 @@ dtype2prec_DONTUSE = {torch.float: 1e-5, torch.double: 1e-5, torch.half: 1e-2, t
 NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuseone")
 
 numpy_to_torch_dtype_dict = {
-    np.bool_: torch.bool,
-    np.uint8: torch.uint8,
-    np.uint16: torch.uint16,
-    np.uint32: torch.uint32,
-    np.uint64: torch.uint64,
-    np.int8: torch.int8,
-    np.int16: torch.int16,
-    np.int32: torch.int32,
-    np.int64: torch.int64,
-    np.float16: torch.float16,
-    np.float32: torch.float32,
-    np.float64: torch.float64,
-    np.complex64: torch.complex64,
+    np.bool_: torch.bool, np.uint8: torch.uint8, np.uint16: torch.uint16, np.uint32: torch.uint32,
+    np.uint64: torch.uint64, np.int8: torch.int8, np.int16: torch.int16, np.int32: torch.int32, np.int64: torch.int64,
+    np.float16: torch.float16, np.float32: torch.float32, np.float64: torch.float64, np.complex64: torch.complex64,
     np.complex128: torch.complex128,
-}
+}  # fmt: skip
 torch_to_numpy_dtype_dict: dict[Any, Any] = {v: k for k, v in numpy_to_torch_dtype_dict.items()}
 torch_to_numpy_dtype_dict |= {torch.bfloat16: np.float32, torch.complex32: np.complex64}
 

@@ -20,12 +20,7 @@ from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
 
-__all__ = [
-    "DataLoader",
-    "get_worker_info",
-    "default_collate",
-    "default_convert",
-]
+__all__ = ["DataLoader", "get_worker_info", "default_collate", "default_convert"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 _collate_fn_t = Callable[[list[Any]], Any]  # libraries annotate with these two

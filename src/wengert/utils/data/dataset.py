@@ -14,15 +14,9 @@ from ..._base.errors import noted, warn
 from ..._tape.tensor import Tensor
 
 __all__ = [
-    "Dataset",
-    "IterableDataset",
-    "TensorDataset",
-    "StackDataset",
-    "ConcatDataset",
-    "ChainDataset",
-    "Subset",
+    "Dataset", "IterableDataset", "TensorDataset", "StackDataset", "ConcatDataset", "ChainDataset", "Subset",
     "random_split",
-]
+]  # fmt: skip
 
 _T_co = TypeVar("_T_co", covariant=True)
 _T = TypeVar("_T")

@@ -83,9 +83,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):
             None if log_dir is None else str(log_dir), comment, purge_step, max_queue, flush_secs, filename_suffix
         )
         self.log_dir = self.logdir
-        self.max_queue = max_queue
-        self.flush_secs = flush_secs
-        self.filename_suffix = filename_suffix
+        self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
 
     def _get_file_writer(self) -> Any:
         if self.all_writers is None or self.file_writer is None:

@@ -14,14 +14,8 @@ import numpy as np
 import wengert as torch
 
 __all__ = [
-    "TaskSpec",
-    "Measurement",
-    "select_unit",
-    "unit_to_english",
-    "trim_sigfig",
-    "ordered_unique",
-    "set_torch_threads",
-]
+    "TaskSpec", "Measurement", "select_unit", "unit_to_english", "trim_sigfig", "ordered_unique", "set_torch_threads",
+]  # fmt: skip
 
 _MAX_FIGURES = 4
 _LEAST_INTERVAL = 25e-9  # seconds: the resolution of clocks

@@ -53,9 +53,7 @@ class _Column:
         if trim:
             decimals = min(max(m.significant_figures - d, 0) for m, d in zip(found, digits, strict=True))
         self._width = max(digits) + decimals + (1 if decimals else 0)
-        self._decimals = decimals
-        self._scale = scale
-        self._trim = trim
+        self._decimals, self._scale, self._trim = decimals, scale, trim
         self._highlight = highlight and any(m.has_warnings for m in found)
 
     def text(self, m: Cell) -> str:
