@@ -12,7 +12,7 @@ import numpy as np
 from .compiled import GRAIN, SUFFIX, Kernels
 
 Ints = tuple[int, ...]
-_FEW = 8  # outputs or channels below which vectors are mostly idle
+_FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
 _LEAST = 1 << 18  # multiplications
 
 
@@ -30,7 +30,7 @@ class _Sizes:
         self.borders = any(p)
         padded = c * math.prod([i + 2 * q for i, q in zip(size, p, strict=True)])
         self.work = c * o * taps * places
-        self.in_planes = min(c * taps, o) < _FEW
+        self.in_planes = o <= (2 if c == 1 else 1)  # more are faster as a vector, though a part of it is idle
         inside = [
             (o - 1) * t + (k - 1) * e < i + 2 * q for i, k, o, t, q, e in zip(size, kernel, out, s, p, d, strict=True)
         ]
@@ -143,12 +143,12 @@ def convolve_input(
     each such phase is a convolution of its own.
     """
     kernel, rank = weight.shape[2:], len(size)
-    if not _suit(g, weight) or _is_product(kernel, stride):
+    if not _suit(g, weight) or _is_product(kernel, stride) or weight.shape[1] < _FEW <= len(weight) // groups:
         return None
     if math.prod(stride) == 1:
         around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, kernel, padding, strict=True)])
         return _turned(k, g, weight, size, around, dilation, groups)
-    if math.prod(dilation) != 1 or weight.shape[1] < _FEW <= len(weight) // groups:
+    if math.prod(dilation) != 1:
         return None
     r: Any = np.zeros((len(g), groups * weight.shape[1], *size), g.dtype)
     for phase in itertools.product(*map(range, stride)):

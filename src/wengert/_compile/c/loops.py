@@ -47,6 +47,9 @@ class Loop:
         piece = Piece(blocks, max(GRAIN // BLOCK, 1)) if sums else Piece(sizes[0], max(GRAIN // max(inner, 1), 1))
         parts = [partial(blocks) for _ in sums]
         self._write(piece, inputs, stores, sums, parts, sizes, strides)
+        if not sums:
+            for k, (place, s) in enumerate(zip((*inputs, *stores.values()), strides, strict=True)):
+                piece.part(place, _evenly(sizes, s), k >= len(inputs))
         after = []
         for (_, to, factor), part in zip(sums, parts, strict=True):
             last = Piece()
@@ -105,6 +108,17 @@ class Loop:
             s = "f" if dtypes[n] == np.float32 else "d"
             piece.add(f"  {piece.pointer(part)}[b] = sum_{s}(b{k}, e - b * {BLOCK});")
         piece.add("  }")
+
+
+def _evenly(sizes: list[int], strides: list[int]) -> bool:
+    """Whether a step along the first dim takes the next elements of an array, once or over and over."""
+    own = [d for d, s in enumerate(strides) if s or d == 0]
+    n = 1
+    for d in reversed(own):
+        if strides[d] != n:
+            return False
+        n *= sizes[d]
+    return own == list(range(len(own)))
 
 
 def copy(to: Place, source: Place) -> Piece:

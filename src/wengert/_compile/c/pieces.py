@@ -68,7 +68,8 @@ class Piece:
     """A C function that is being written.
 
     ``total``: the end of its range, in C if only the compiler knows it; ``grain``: the least that a thread should do;
-    0: the range is not to be cut.
+    0: the range is not to be cut. ``even``: the bytes of an array of which step i of the range takes the i-th of
+    ``total`` equal parts, 0 for one that a step takes any part of; empty if this is not known.
     """
 
     def __init__(self, total: int | str = 1, grain: int = 0) -> None:
@@ -78,6 +79,8 @@ class Piece:
         self._names: dict[Any, str] = {}
         self.total = total
         self.grain = grain
+        self.even: dict[tuple[int, int], int] = {}  # memory, byte -> bytes
+        self.writes: set[tuple[int, int]] = set()
         self.by_blas = False  # whether it has a product that BLAS would cut among its own threads
 
     def pointer(self, place: Place) -> str:
@@ -89,6 +92,14 @@ class Piece:
             self.arguments.append(key[:2])
             self.types.append(c)
         return self._names[key]
+
+    def part(self, place: Place, evenly: bool = True, written: bool = False) -> None:
+        """Note whether each step takes an equal part of an array, in the order of its memory, or any of it."""
+        key = place.memory, place.offset * place.dtype.itemsize
+        nbytes = place.size * place.dtype.itemsize if evenly else 0
+        self.even[key] = nbytes if self.even.get(key, nbytes) == nbytes else 0
+        if written:
+            self.writes.add(key)
 
     def add(self, line: str) -> None:
         self.lines.append(line)

@@ -17,6 +17,7 @@ from ..._arrays.blas import one_thread
 from ..plan import Plan
 from ..tape import CHECK, OPTIMIZER_STEP, Op, Ref
 from . import attention, norms
+from .blocks import in_blocks
 from .cache import library
 from .expressions import C_TYPES
 from .frame import ALIGNED, SCRATCH, Frame
@@ -74,6 +75,7 @@ class CProgram:
             self._emit(group)
         self._drop_known_checks()
         self._write_back()
+        self._segments = in_blocks(self)
         self.layout.forget()
         self.source = self._text()
         self.calls = [s.op.name for s in self._segments if isinstance(s, Call)]

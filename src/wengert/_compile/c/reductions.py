@@ -54,11 +54,14 @@ def reduction(name: str, x: Place, out: Place, p: tuple[Any, ...], partial: Any)
     factor = 1 / count if name.startswith("mean") else 1.0
     flags = tuple([d in dims for d in range(x.ndim)])
     sizes, (strides,), kinds = merged(x.shape, [x.strides], flags)
+    made = None
     if fold == "sum" and x.dtype.kind == "f":
         made = _rows(x, out, sizes, strides, kinds, factor, partial) or _columns(x, out, sizes, strides, kinds, factor)
-        if made:
-            return made
-    return _any(x, out, sizes, strides, kinds, factor, fold)
+    made = made or _any(x, out, sizes, strides, kinds, factor, fold)
+    if len(made) == 1 and x.dense and kinds[:2] == [False, True] and sizes[0] == made[0].total:
+        made[0].part(x)  # a step is one along the first dim
+        made[0].part(out, written=True)
+    return made
 
 
 def _kept(sizes: list[int], strides: list[int], kinds: list[bool], q: str = "q") -> str:
@@ -133,7 +136,7 @@ def _columns(
 
 def _any(
     x: Place, out: Place, sizes: list[int], strides: list[int], kinds: list[bool], factor: float, fold: str
-) -> list[Piece] | None:
+) -> list[Piece]:
     c, o_type = C_TYPES[x.dtype], C_TYPES[out.dtype]
     total = "double" if x.dtype.kind == "f" and fold == "sum" else o_type
     piece = Piece(out.size, max(GRAIN // max(x.size // out.size, 1), 1))

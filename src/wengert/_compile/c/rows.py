@@ -22,7 +22,14 @@ def _over(ctx: Any, x: list[Place], o: Place, n: int, call: str, tail: str = "")
     piece = Piece(rows, max(GRAIN // (4 * n), 1))
     names = [f"{piece.pointer(a)} + from * {n}" for a in (o, *given)]
     piece.add(f"  {call}_{SUFFIX[o.dtype]}({', '.join(names)}, to - from, {n}{tail});")
+    _by_rows(piece, o, *given)
     return [*pieces, piece]
+
+
+def _by_rows(piece: Piece, o: Place, *given: Place) -> None:
+    for a in given:
+        piece.part(a)
+    piece.part(o, written=True)
 
 
 _SOFTMAX = {
@@ -64,6 +71,10 @@ def norm_layer(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piece
         f"  norm_rows_{s}({piece.pointer(o)} + from * {n}, {piece.pointer(a)} + from * {n}, {', '.join(weights)}, "
         f"to - from, {n}, {_number(eps)});"
     )
+    for q in (w, b):
+        if q is not None:
+            piece.part(q, False)
+    _by_rows(piece, o, a)
     return [*pieces, piece]
 
 
@@ -103,6 +114,7 @@ def standardize(ctx: Any, op: Any, x: list[Any], outs: list[Place]) -> list[Piec
             f"  norm_rows_{s}({piece.pointer(o)} + from * {n}, {piece.pointer(a)} + from * {n}, 0, 0, to - from, {n}, "
             f"{_number(eps)});"
         )
+        _by_rows(piece, o, a)
         return [*pieces, piece]
     if dims == (0, 2) and o.ndim == 3:
         return by_channel(ctx, f"norm_channels{back}", x if back else [*x, None, None], outs, o.shape, eps)

@@ -15,6 +15,7 @@ from ..._arrays.blas import blas, is_shared
 from .pieces import GRAIN, Piece, Place, is_float, is_index
 
 Ints = tuple[int, ...]
+FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
 
 
 def _three(values: Any, fill: int) -> Ints:
@@ -113,7 +114,7 @@ def _transposed(
     k = _Sizes(o.shape, w.shape, g.shape, stride, padding, dilation, groups)
     if not k.fits:
         return None
-    if set(stride) == {1}:
+    if set(stride) == {1} and not k.c < FEW <= k.o:
         around = tuple(
             [d * (n - 1) - p for d, n, p in zip(_three(dilation, 1), k.kernel, _three(padding, 0), strict=True)]
         )
