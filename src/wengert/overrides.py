@@ -33,10 +33,10 @@ from ._tensor_api.torch_function import SITES, has_torch_function, overriding
 ready()
 
 __all__ = [
-    "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
-    "get_overridable_functions", "get_testing_overrides", "handle_torch_function", "has_torch_function",
-    "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property",
-    "resolve_name", "wrap_torch_function",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "enable_reentrant_dispatch", "get_default_nowrap_functions",
+    "get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
+    "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like",
+    "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
 
@@ -220,3 +220,9 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 @functools.cache
 def _tensor_members() -> set[Any]:
     return {member for member in _members("torch.Tensor", Tensor).values() if isinstance(member, types.FunctionType)}
+
+
+@contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """A context in ``__torch_dispatch__`` in which operators are recorded, as they are here without it."""
+    yield

@@ -21,11 +21,13 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
+import wengert as torch
+
 from .._arrays.memory import unlocked
 from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
-from .._base.torch_function import DISABLED
+from .._base.torch_function import DISABLED, _disabled_torch_dispatch_impl
 from .._payloads.transforms import DEPTH, Batched, Constant, Dual, new_tag, no_tangents
 from .._tape import graph, properties, replaced
 from .._tape.conjugates import flags
@@ -344,6 +346,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
+    dispatch = getattr(type(tensor), "__torch_dispatch__", _disabled_torch_dispatch_impl)
+    if dispatch is not _disabled_torch_dispatch_impl and type(tensor._payload) is np.ndarray:  # the class is asked
+        tensor = dispatch(torch.ops.aten.alias.default, (type(tensor),), (tensor,), {})
     check_tangent(tensor, tangent)
     if not _same_layout(tensor, tangent):
         tangent = _laid_out(tangent, tensor)

@@ -285,34 +285,33 @@ class _MinimizerBase:
         """The smallest run of nodes that fails: its end by halving, then its start."""
         first, last = 0, len(nodes) - 1
         if find_last_node is not False:
-            end = self._bound(nodes, -1, len(nodes))
+            end = self._bound(nodes, len(nodes) - 1, True)
             if end is None:
                 return set()
             last = end
         if not find_last_node:
-            start = self._bound(nodes, (last or len(nodes) - 1) + 1, -1)
+            start = self._bound(nodes, last or len(nodes) - 1, False)
             if start is None:
                 return set()
             first = start
         return set(nodes[first : last + 1])
 
-    def _bound(self, nodes: NodeList, passes: int, fails: int) -> int | None:
-        """The place of the last node that is needed to fail, or of the first one; None if no place fails.
-
-        ``passes`` and ``fails``: the places outside of those to try, beyond which too few and all nodes are taken.
-        """
-        last, outside = passes < fails, fails
-        while abs(fails - passes) > 1:
-            middle = (passes + fails) // 2
+    def _bound(self, nodes: NodeList, high: int, last: bool) -> int | None:
+        """The place up to ``high`` of the last node that is needed to fail, or of the first one; None without one."""
+        low, which = 0, "last" if last else "first"
+        while True:
+            middle = (low + high) // 2
             part = self._wanted(nodes[: middle + 1] if last else nodes[middle:])
-            what = [
-                f"Search for {'last' if last else 'first'} node in culprits: from {part[0].name} to {part[-1].name}"
-            ]
-            if self._fails(part, [part[-1].name], what) is None:
-                passes = middle
+            what = [f"Search for {which} node in culprits: from {part[0].name} to {part[-1].name}"]
+            failed = self._fails(part, [part[-1].name], what) is not None
+            if low == high:
+                if failed:
+                    return low
+                return None if low == (len(nodes) - 1 if last else 0) else low + (1 if last else -1)
+            if failed is last:
+                high = middle
             else:
-                fails = middle
-        return None if fails == outside else fails
+                low = middle + 1
 
     def _collect_nodes(self, start: str | None, end: str | None) -> NodeList:
         """The calls from one node to another one, by their names."""
