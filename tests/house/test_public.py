@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -62,3 +64,14 @@ def test_usage_names_of_the_first_two_groups() -> None:
     ]  # fmt: skip
     missing += [n for n in dunders if not hasattr(torch.Tensor, f"__{n}__")]
     assert missing == []
+
+
+def test_a_name_gives_the_function_before_anything_is_used() -> None:
+    """Not the placeholder of one whose module is not imported yet, whose help is its own."""
+    program = (
+        "import wengert as torch, wengert.nn.functional, wengert.special, wengert.linalg, wengert.fft\n"
+        "for space in (torch.nn.functional, torch.special, torch.linalg, torch.fft, torch):\n"
+        "    print(*[n for n in dir(space) if type(getattr(space, n, None)).__name__.startswith('Late')])"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -15,7 +15,7 @@ from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
 from ..._arrays.library import COLONS
 from ..._base.dtypes import FLOAT32, INEXACT
-from ..._base.registry import ARRAYS, TENSORS, public, publish
+from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.fronts import in_usual_call
@@ -158,9 +158,6 @@ def sigmoid(lib, input):
     r = lib.exp(r, r)
     r = lib.add(r, one, r)
     return lib.divide(one, r, r)
-
-
-publish(TENSORS.tanh, "nn.functional.tanh")
 
 
 def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
