@@ -57,7 +57,7 @@ def _gradients(side: cases.Side) -> list[Any]:
 def _is_view(layout: Any) -> bool:
     """Whether a gradient has gaps or elements that repeat."""
     shape, strides = layout
-    return not is_dense(tuple(n for n in shape if n > 1), strides, 1)
+    return not is_dense(tuple(n for n in shape if n > 1), tuple(strides), 1)
 
 
 def _rank(sample: Any) -> int:
