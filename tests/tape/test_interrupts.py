@@ -334,32 +334,6 @@ def test_an_interrupt_while_a_worker_starts_waits_until_it_is_known(monkeypatch:
     assert _processes() == places
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore")
-def test_other_threads_draw_after_an_interrupt_at_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
-    free: list[bool] = []
-
-    def fork() -> None:
-        pid = os.fork()
-        if not pid:
-            os._exit(0)
-        os.waitpid(pid, 0)
-
-    def draw() -> None:
-        lock = torch.default_generator._lock
-        free.append(lock.acquire(timeout=1))
-        if free[-1]:
-            lock.release()
-
-    for at in range(1, calls(fork) + 1):
-        calls(fork, at)
-        thread = threading.Thread(target=draw)
-        thread.start()
-        thread.join()
-    assert free and all(free)
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None

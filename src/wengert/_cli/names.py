@@ -12,8 +12,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType
 from typing import Any
 
+from wengert._base.late_names import LateModule
 from wengert._base.registry import PUBLIC
 from wengert._cli.children import changing
+from wengert._tensor_api.publish import LATE_FORMER
 
 # PyTorch's modules for objects of private modules of wengert (see `FORMER` in `_tensor_api.publish`).
 _HOMES = {
@@ -67,6 +69,11 @@ def rename(module: Any, name: str = "") -> None:
     inner = name.removeprefix("wengert.")
     if inner != "_C":  # by which programs recognise an official build of PyTorch
         sys.modules.setdefault(f"torch.{inner}", module)
+    if isinstance(module, LateModule):
+        return  # its members are renamed when they are there
+    for former, home in LATE_FORMER.items():
+        if inner == home:
+            rename(module, f"wengert.{former}")
     for key, home in _HOMES.get(inner, {}).items():
         if hasattr(module, key):
             _set(getattr(module, key), "__module__", f"torch{home}")
