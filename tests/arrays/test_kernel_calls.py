@@ -104,7 +104,7 @@ def shapes(least: int = 1, most: int = 3) -> Any:
 @given(st.data(), DTYPES, shapes())
 def test_running_sums(data: Any, dtype: Any, shape: tuple[int, ...]) -> None:
     dim, ufunc = data.draw(st.integers(0, len(shape) - 1)), data.draw(st.sampled_from([np.add, np.multiply]))
-    check(places.running, scan._scanned, data.draw(arrays(shape, dtype)), ufunc, dim, data.draw(st.booleans()))
+    check(places.running, scan.scanned, ufunc, data.draw(arrays(shape, dtype)), dim, data.draw(st.booleans()))
 
 
 @MANY

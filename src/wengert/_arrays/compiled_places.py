@@ -92,7 +92,7 @@ def sum_rows(k: Kernels, values: Any, at: Any, run: int, size: Any) -> Any:
     return r
 
 
-def running(k: Kernels, x: Any, ufunc: Any, dim: int, reverse: bool) -> Any:
+def running(k: Kernels, ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
     """``scan.scanned`` of sums and products."""
     if x.dtype not in SUFFIX or type(x) is not np.ndarray or ufunc not in (np.add, np.multiply):
         return None

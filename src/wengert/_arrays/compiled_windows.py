@@ -12,7 +12,7 @@ import numpy as np
 from .compiled import GRAIN, SUFFIX, Kernels
 
 Ints = tuple[int, ...]
-_FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
+FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
 _LEAST = 1 << 18  # multiplications
 
 
@@ -143,7 +143,7 @@ def convolve_input(
     each such phase is a convolution of its own.
     """
     kernel, rank = weight.shape[2:], len(size)
-    if not _suit(g, weight) or _is_product(kernel, stride) or weight.shape[1] < _FEW <= len(weight) // groups:
+    if not _suit(g, weight) or _is_product(kernel, stride) or weight.shape[1] < FEW <= len(weight) // groups:
         return None
     if math.prod(stride) == 1:
         around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, kernel, padding, strict=True)])

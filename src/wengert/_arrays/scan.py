@@ -11,7 +11,7 @@ import numpy as np
 
 from .._base.dtypes import INT64
 from .._base.registry import plain
-from .compiled import FEWEST, bounds, with_kernel
+from .compiled import FEWEST, with_kernel
 from .library import in_lib
 
 
@@ -28,16 +28,8 @@ class _ScanAccumulators(dict[Any, Any]):
 ACCUMULATOR = _ScanAccumulators()
 
 
+@with_kernel("compiled_places.running", 1, FEWEST)
 def scanned(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
-    few = x.size < bounds[_KERNEL]  # asked here, a call of a few microseconds is spared another one
-    return (_scanned.__wrapped__ if few else _scanned)(x, ufunc, dim, reverse)
-
-
-_KERNEL = "compiled_places.running"
-
-
-@with_kernel(_KERNEL, least=FEWEST)
-def _scanned(x: Any, ufunc: Any, dim: int, reverse: bool) -> Any:
     wide = ACCUMULATOR[x.dtype]
     if reverse:
         x = _flipped(x, dim)

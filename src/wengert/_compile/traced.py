@@ -98,7 +98,10 @@ class Traced(Transformed):
         if self.array.base is None and self.ref not in self.tracer.owned:
             self.tracer.owned.add(self.ref)
             return self
-        made = self.array.copy()
+        return self._in_rows(self.array.copy())
+
+    def _in_rows(self, made: Any) -> Any:
+        """A recorded copy in rows, which is ``made``."""
         return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
 
     def laid_out(self, place: Any) -> Any:
@@ -106,7 +109,7 @@ class Traced(Transformed):
         made = self.array if self.tracer.closed else place(self.array)
         if made is self.array or not made.flags.c_contiguous:
             return self
-        return self.tracer.record(REGISTRY["clone"], [self], [self.array], ("C",), ("C",), made)
+        return self._in_rows(made)
 
     def primal(self) -> Any:
         return self.array if self.tracer.closed else self

@@ -33,9 +33,9 @@ def laid_out(place: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def lay(t: Tensor, place: Callable[[Any], Any]) -> Tensor:
     """Lay out the memory of a tensor that was just made, before it is shown to anyone; a view stays as it is."""
     a = t._payload
-    traced = getattr(a, "is_traced", False)
-    if (type(a) is np.ndarray or traced) and view_of(t) is None:
-        t._payload = r = a.laid_out(place) if traced else place(a)
+    plain = type(a) is np.ndarray
+    if (plain or getattr(a, "is_traced", False)) and view_of(t) is None:
+        t._payload = r = place(a) if plain else a.laid_out(place)
         if t._box is not None:
             t._box.a = r
     return t

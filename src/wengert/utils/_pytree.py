@@ -546,7 +546,8 @@ def __getattr__(name: str) -> Any:  # programs know one module: the rest of what
     if name == "EnumEncoder":
         from json import JSONEncoder
 
-        return type(name, (JSONEncoder,), {"default": lambda self, o: enum_as_dict(o), "__module__": __name__})
+        facts = {"default": lambda self, o: enum_as_dict(o), "__module__": __name__}
+        return globals().setdefault(name, type(name, (JSONEncoder,), facts))
     if name.startswith("__") or name not in vars(_pytree_nodes):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return vars(_pytree_nodes)[name]

@@ -17,7 +17,7 @@ from .steps import Call
 if TYPE_CHECKING:
     from .program import CProgram
 
-NEAR = 1 << 16  # bytes of a block: what the first cache holds
+NEAR = 1 << 16  # bytes of a block: what the first two caches hold beside other things
 STEP = 1 << 18  # bytes of a step beyond which a block is in no near cache
 STACK = 1 << 16  # bytes of a block's own arrays
 FEWEST = 16  # steps of a run of many elements, for its threads to share

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.blas import blas, is_shared
+from ..._arrays.compiled_windows import FEW
 from .pieces import GRAIN, Piece, Place, is_float, is_index
 
 Ints = tuple[int, ...]
-FEW = 8  # channels below which most of a tile's vector is idle, and a product whose parts are added up is faster
 
 
 def _three(values: Any, fill: int) -> Ints:

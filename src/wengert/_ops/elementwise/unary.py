@@ -217,12 +217,7 @@ def cosh(input):
     """
 
 
-@unary(
-    grad=tanh_cotangent,
-    dtypes="fcib",
-    in_float32="gradient",
-    names="torch.tanh Tensor.tanh nn.functional.tanh",
-)
+@unary(grad=tanh_cotangent, dtypes="fcib", in_float32="gradient", names="torch.tanh Tensor.tanh nn.functional.tanh")
 def tanh(input):
     """The hyperbolic tangent of each element.
 

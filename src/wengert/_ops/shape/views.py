@@ -215,12 +215,17 @@ def ravel(input: Tensor) -> Tensor:
     tensor([1, 2, 3, 4])
     """
     a = in_memory(payload(input, "ravel"))
-    if type(a) is np.ndarray and a.flags.c_contiguous and not slow_if_recording:
-        flat = a.reshape(a.size)
-        return view_result(VIEW, input, (flat.shape,), flat)
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
-    return view_public(input, (a.size,))
+    return _viewed(input, (a.size,))
+
+
+def _viewed(input: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``view_public`` of a shape that fits: nothing is to be read of it where the memory is a plain array in rows."""
+    a = input._payload
+    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+        return view_public(input, shape)
+    return view_result(VIEW, input, (shape,), a.reshape(shape))
 
 
 @public("torch.unflatten Tensor.unflatten")
@@ -247,10 +252,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({n}) in the input "
             "tensor"
         ) from None
-    split = shape[:dim] + sizes + shape[dim + 1 :]
-    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
-        return view_public(input, split)
-    return view_result(VIEW, input, (split,), a.reshape(split))
+    return _viewed(input, shape[:dim] + sizes + shape[dim + 1 :])
 
 
 # ---- dimensions of size one

@@ -1,7 +1,7 @@
 """Dividing a graph between what a backend supports and the rest: the base of splitters.
 
 ``FxNetAccNodesFinder`` says which nodes a backend ("acc") takes, ``_SplitterBase`` cuts the graph into as few pieces as
-it can, by turns for the backend and for the rest ("cpu"), and makes a submodule of each. ``PyTorch`` orders the nodes
+it can, by turns for the backend and for the rest ("cpu"), and makes a submodule of each. PyTorch orders the nodes
 of a piece by their addresses; here they are in the graph's order, so a split is always the same.
 """
 
@@ -327,13 +327,13 @@ class _SplitterBase:
         pieces: list[Subgraph] = []
         while left:
             piece: NodeList = []
-            ready: Any = True
-            while ready is not None:
+            while True:
                 ready = next((n for n in left if (n in self.acc_nodes) is is_acc and self.deps[n] <= done), None)
-                if ready is not None:
-                    left.remove(ready)
-                    done.add(ready)
-                    piece.append(ready)
+                if ready is None:
+                    break
+                left.remove(ready)
+                done.add(ready)
+                piece.append(ready)
             if not piece:
                 raise FxNetSplitterInternalError("Subgraph can't be empty")
             pieces.append(Subgraph(is_acc, piece))
