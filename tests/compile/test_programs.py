@@ -7,6 +7,7 @@ import gc
 import math
 import pickle
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -522,6 +523,23 @@ def test_eager_runs_where_the_first_calls_were_faster_so(faster: bool, monkeypat
     for k in range(12):
         assert torch.equal(made(torch.full((3,), float(k))), torch.full((3,), 2.0 * k + 1))
     assert len(calls) == (10 if faster else 2)  # two in the trial, then all or none
+
+
+def test_what_eager_replaces_is_free_while_it_runs() -> None:
+    """A gradient that the last call left is a guard's; held until the call ends, it would take the new one's memory."""
+    x, held = torch.ones(1 << 15, requires_grad=True), []
+
+    def step() -> None:
+        old = None if x.grad is None else weakref.ref(x.grad._payload)
+        x.grad = None
+        if old is not None and type(x._payload) is np.ndarray:  # not while the call is recorded
+            held.append(old() is not None)
+        (x * 2).sum().backward()
+
+    made = torch.compile(step, backend="numpy")
+    for _ in range(6):
+        made()
+    assert held[-2:] == [False, False]
 
 
 def test_other_arguments_are_soon_noticed_where_eager_runs(monkeypatch: pytest.MonkeyPatch) -> None:

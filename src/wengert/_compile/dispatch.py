@@ -271,6 +271,7 @@ class Compiled:
             if program is not programs[0]:  # the first to be asked next time
                 self.programs[mode] = [program, *[p for p in programs if p is not program]]
             if not program.pays and not program.worth():
+                inputs = None  # or gradients that the function replaces live until it ends, and it takes other memory
                 if program.trials:
                     return program.timed(1, self.as_it_is, *args, **kwargs)
                 return self.as_it_is(*args, **kwargs)
