@@ -22,7 +22,7 @@ def loaded() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["scipy", "ml_dtypes", "torch", "jax", "matplotlib", "argparse", "unittest", "hypothesis"]
+    "name", ["scipy", "ml_dtypes", "torch", "jax", "matplotlib", "argparse", "unittest", "hypothesis", "threading"]
 )
 def test_stays_unloaded_until_it_is_needed(loaded: set[str], name: str) -> None:
     with_numpy = modules_after("import numpy")

@@ -39,7 +39,6 @@ import ctypes
 import math
 import os
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -132,6 +131,8 @@ class _Pool:
             while self.started < n:
                 name = f"wengert-{self.started + 1}"
                 try:
+                    import threading  # takes a millisecond, for nothing where no work is large
+
                     self.jobs = self.jobs or _queue()()
                     threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
                 except (RuntimeError, ImportError):  # WebAssembly, interpreter shut-down, a subinterpreter, a limit

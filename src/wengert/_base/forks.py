@@ -10,9 +10,8 @@ NOTE [ Functions at a fork ]
 from __future__ import annotations
 
 import os
-import threading
 import weakref
-from _thread import interrupt_main
+from _thread import allocate_lock, interrupt_main
 from collections import deque
 from itertools import repeat
 from operator import call, itemgetter, methodcaller, setitem
@@ -64,4 +63,4 @@ def held(lock: L) -> L:
 
 def new_lock() -> Any:
     """A ``threading.Lock``, open in a child."""
-    return reopened(threading.Lock())
+    return reopened(allocate_lock())

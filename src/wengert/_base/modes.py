@@ -23,8 +23,8 @@ NOTE [ Interrupts ]
 from __future__ import annotations
 
 import _io
-import threading
 import weakref
+from _thread import _local
 from collections import deque
 from contextvars import ContextVar
 from functools import partial
@@ -205,7 +205,7 @@ leave_mode = leaving((MODE, OUTER))
 slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
 ahead: list[Any] = []  # weak references to objects whose ``before`` is called before every operator, on the slow path
 new_tensors: list[Any] = []  # who is told of every tensor that a maker makes, while there are reasons to be slow
-writes = threading.local()  # .op: the operator whose in-place form is running, set only while there are slow_hooks
+writes = _local()  # .op: the operator whose in-place form is running, set only while there are slow_hooks
 
 
 def watch_operators(hook: Any) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
 import weakref
+from _thread import RLock
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -26,7 +26,7 @@ from .saved import DetachedVersion, original, stale, tensor_of, unbox
 from .tensor import Tensor, current_fn, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
-_swap = reopened(threading.RLock())  # a packed node's slots are replaced while it runs: one thread at a time
+_swap = reopened(RLock())  # a packed node's slots are replaced while it runs: one thread at a time
 
 
 class PackedBox(Box):

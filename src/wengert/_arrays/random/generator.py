@@ -28,8 +28,8 @@ from __future__ import annotations
 import math
 import os
 import struct
-import threading
 import weakref
+from _thread import RLock
 from collections.abc import Callable
 from functools import partial
 from math import cos, log1p, sin, sqrt
@@ -87,7 +87,7 @@ class Generator:
             )
         if kind != "cpu":
             raise RuntimeError(f"Device type {kind} is not supported for torch.Generator() api.")
-        self._lock = held(threading.RLock())  # a child would find it shut for ever, and half of a state
+        self._lock = held(RLock())  # a child would find it shut for ever, and half of a state
         _living.add(self)
         self._twister = Twister()
         self._restart(DEFAULT_SEED)
@@ -569,6 +569,6 @@ class DefaultGenerator(Generator):
 
 
 _living: weakref.WeakSet[Generator] = weakref.WeakSet()
-_making = held(threading.RLock())
+_making = held(RLock())
 default_generator: Generator = object.__new__(DefaultGenerator)
 """The generator that is used where none is given.  As PyTorch's, it starts at a place the operating system chooses."""
