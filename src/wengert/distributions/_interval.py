@@ -53,10 +53,7 @@ class Uniform(Distribution):
 
     mean = formula(lambda self: (self.high + self.low) / 2)
 
-    @property
-    def mode(self) -> Tensor:
-        """nan: no value is more probable than another."""
-        return math.nan * self.high
+    mode = formula(lambda self: math.nan * self.high, "nan: no value is more probable than another.")
 
     stddev = formula(lambda self: (self.high - self.low) / 12**0.5)
     variance = formula(lambda self: (self.high - self.low).pow(2) / 12)
