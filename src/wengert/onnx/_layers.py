@@ -176,15 +176,8 @@ def upsample(b: Builder, x: Value, size: Any, *rest: Any) -> Any:
     nearest = "nearest" in name
     aligned = not nearest and rest[0]
     mode = "nearest" if nearest else "cubic" if "cubic" in name else "linear"
-    how = (
-        "asymmetric"
-        if nearest
-        else "align_corners"
-        if aligned
-        else "half_pixel"
-        if mode == "cubic"
-        else ("pytorch_half_pixel")
-    )
+    halves = {"nearest": "asymmetric", "cubic": "half_pixel", "linear": "pytorch_half_pixel"}
+    how = "align_corners" if aligned else halves[mode]
     attributes: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": how}
     if nearest:
         attributes["nearest_mode"] = "floor"
@@ -284,15 +277,12 @@ def embedding(b: Builder, weight: Value, indices: Value, *_: Any) -> Any:
 _ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # ONNX's gates by their places in PyTorch's weights
 
 
-def _gates(b: Builder, weights: list[Any], op: str) -> Any:
-    """The weights of one layer, a direction each, as ONNX has them."""
-    arrays = []
-    for v in weights:
-        if v.array is None:
-            raise b.unsupported("the weights must be parameters or constants")
-        parts = np.split(v.array, len(_ORDERS[op]))
-        arrays.append(np.concatenate([parts[i] for i in _ORDERS[op]]))
-    return b.const(np.stack(arrays), name=f"{b.node.name}_w")
+def _gates(b: Builder, op: str, v: Any, what: str) -> Any:
+    """A weight or bias, with its gates as ONNX has them."""
+    if v.array is None:
+        raise b.unsupported(f"the {what} must be parameters or constants")
+    parts = np.split(v.array, len(_ORDERS[op]))
+    return np.concatenate([parts[i] for i in _ORDERS[op]])
 
 
 def _recurrent(
@@ -309,11 +299,12 @@ def _recurrent(
     last: list[list[str]] = [[] for _ in states]
     for layer in range(layers):
         mine = [params[(layer * directions + d) * size :][:size] for d in range(directions)]
-        w, r = (_gates(b, [m[i] for m in mine], op) for i in (0, 1))
+        stacks = [np.stack([_gates(b, op, m[i], "weights") for m in mine]) for i in (0, 1)]
+        w, r = (b.const(stack, name=f"{b.node.name}_w") for stack in stacks)
         bias = None
         if has_biases:
-            both_biases = [Value("", m[2].dtype, (), _concat(b, op, m[2], m[3])) for m in mine]
-            bias = b.const(np.stack([v.array for v in both_biases]), name=f"{b.node.name}_b")
+            both_biases = [np.concatenate([_gates(b, op, v, "biases") for v in m[2:4]]) for m in mine]
+            bias = b.const(np.stack(both_biases), name=f"{b.node.name}_b")
         window = b.scalar_ints(layer * directions, (layer + 1) * directions, 0)
         begin = [b.emit("Slice", s, *window) if layers > 1 else s.name for s in states]
         results = b.emit(
@@ -326,16 +317,6 @@ def _recurrent(
             kept.append(name)
     output = b.emit("Transpose", current, perm=[1, 0, 2]) if batch_first else current
     return [output, *[b.emit("Concat", *names, axis=0) if layers > 1 else names[0] for names in last]]
-
-
-def _concat(b: Builder, op: str, *biases: Any) -> Any:
-    arrays = []
-    for v in biases:
-        if v.array is None:
-            raise b.unsupported("the biases must be parameters or constants")
-        parts = np.split(v.array, len(_ORDERS[op]))
-        arrays += [parts[i] for i in _ORDERS[op]]
-    return np.concatenate(arrays)
 
 
 def _unpacked(b: Builder, args: Any) -> None:
