@@ -34,7 +34,7 @@ from ...library import LIBRARIES_OF_TESTS
 from ._matrices import *  # noqa: F403  programs import them from here, as what follows
 from ._parametrization import *  # noqa: F403
 from ._parametrization import _TestParametrizer as _TestParametrizer  # noqa: PLC0414
-from ._test_case import SEED, TestCase
+from ._test_case import SEED, TestCase, setting
 from ._test_case import NoTest as NoTest  # noqa: PLC0414
 from ._test_case import set_rng_seed as set_rng_seed  # noqa: PLC0414
 from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414
@@ -196,15 +196,9 @@ def freeze_rng_state() -> Any:
     return torch.random.fork_rng()
 
 
-@contextlib.contextmanager
-def set_default_dtype(dtype: Any) -> Iterator[None]:
+def set_default_dtype(dtype: Any) -> contextlib.AbstractContextManager[None]:
     """A context with another default dtype."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
+    return setting(dtype, torch.get_default_dtype, torch.set_default_dtype)
 
 
 @contextlib.contextmanager
@@ -215,16 +209,9 @@ def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def disable_gc() -> Iterator[None]:
+def disable_gc() -> contextlib.AbstractContextManager[None]:
     """A context without garbage collection."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
+    return setting(False, gc.isenabled, lambda on: gc.enable() if on else gc.disable())
 
 
 class ProfilingMode(Enum):
@@ -264,11 +251,9 @@ def wrapDeterministicFlagAPITest(fn: Any) -> Any:
     return wrapper
 
 
-@contextlib.contextmanager
-def set_cwd(path: str) -> Iterator[None]:
+def set_cwd(path: str) -> contextlib.AbstractContextManager[None]:
     """A context with another working folder."""
-    with contextlib.chdir(path):
-        yield
+    return contextlib.chdir(path)
 
 
 @contextlib.contextmanager
@@ -284,11 +269,9 @@ def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
             os.unlink(made.name)
 
 
-@contextlib.contextmanager
-def TemporaryDirectoryName(suffix: str | None = None) -> Iterator[str]:
+def TemporaryDirectoryName(suffix: str | None = None) -> contextlib.AbstractContextManager[str]:
     """A context with a temporary folder; yields its name."""
-    with tempfile.TemporaryDirectory(suffix=suffix) as name:
-        yield name
+    return tempfile.TemporaryDirectory(suffix=suffix)
 
 
 def suppress_warnings(fn: Any) -> Any:
