@@ -189,7 +189,6 @@ class DTensor(Tensor):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
         return len(self._whole)
 
     def size(self, dim: int | None = None) -> Any:

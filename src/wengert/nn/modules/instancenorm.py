@@ -64,7 +64,6 @@ class _InstanceNorm(_NormBase):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with mean 0 and variance 1 for each channel of each example."""
         self._check_input_dim(input)
         dim = input.dim() - self._ranks[0]
         if input.size(dim) != self.num_features:

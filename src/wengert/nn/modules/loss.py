@@ -268,7 +268,6 @@ class CosineEmbeddingLoss(_Named, _MarginLoss, function="cosine_embedding_loss",
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        """The loss of the angle between the inputs."""
         return self._of(input1, input2, target)
 
 
@@ -276,7 +275,6 @@ class MarginRankingLoss(_Named, _MarginLoss, function="margin_ranking_loss", nam
     """``max(0, -target * (x1 - x2) + margin)``: with target 1, x1 should be larger than x2."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        """``max(0, -target * (x1 - x2) + margin)``."""
         return self._of(input1, input2, target)
 
 
@@ -304,7 +302,6 @@ class TripletMarginLoss(_Named, _Loss, function="triplet_margin_loss", named="ma
         self.p, self.eps, self.swap = p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
-        """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
         return self._of(anchor, positive, negative)
 
 
@@ -330,7 +327,6 @@ class TripletMarginWithDistanceLoss(
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
-        """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
         return self._of(anchor, positive, negative)
 
 
@@ -343,7 +339,6 @@ class CTCLoss(_Loss):
         self.zero_infinity = zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        """The negative log-likelihood of the targets."""
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )

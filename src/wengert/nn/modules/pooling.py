@@ -174,7 +174,6 @@ class _FractionalMaxPoolNd(
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        """The largest element of each window; the positions of the windows are random."""
         return self._of(input)
 
 
@@ -192,7 +191,6 @@ class _LPPoolNd(FunctionLayer, options="norm_type kernel_size stride ceil_mode")
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """The p-norm of each window."""
         return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 

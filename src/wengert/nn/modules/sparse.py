@@ -103,7 +103,6 @@ class Embedding(
         self._make_weight(_weight, not _freeze, device, dtype)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         sparse = "" if self.sparse is False else ", sparse=True"
         return f"{self.num_embeddings}, {self.embedding_dim}" + unusual(self, padding_idx=None, **_USUAL) + sparse
 
@@ -176,7 +175,6 @@ class EmbeddingBag(
         )
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         options = f"{unusual(self, **_USUAL)}, mode={self.mode!r}{unusual(self, padding_idx=None)}"
         return f"{self.num_embeddings}, {self.embedding_dim}{options}"
 

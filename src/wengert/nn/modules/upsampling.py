@@ -45,7 +45,6 @@ class Upsample(
         self.scale_factor = _as_floats(scale_factor)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input at the new size."""
         return self._of(input)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -53,7 +52,6 @@ class Upsample(
         super().__setstate__(state)
 
     def extra_repr(self) -> str:
-        """The size or factor, and the mode."""
         what = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
         return f"{what}, mode={self.mode!r}"
 
