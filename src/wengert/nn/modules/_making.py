@@ -65,9 +65,9 @@ class FunctionLayer(Module):
         """The function of the input and the layer's options."""
         return getattr(F, self._function)(input, *self._given(self))
 
-    def _of(self, *inputs: Any) -> Any:
+    def _of(self, *inputs: Any, **named: Any) -> Any:
         """The function of inputs, options and named options."""
-        named = {name: getattr(self, name) for name in self._named}
+        named |= {name: getattr(self, name) for name in self._named}
         return getattr(F, self._function)(*inputs, *self._given(self), **named)
 
     def extra_repr(self) -> str:
