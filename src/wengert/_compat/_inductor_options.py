@@ -1,6 +1,6 @@
 """The names and types of the options that PyTorch's ``torch.compile(options=...)`` takes; here they do nothing.
 
-After the colon stands the type that a value must have, by its first letter ("o": any will do); without one it is a bool.
+After the colon stands the type that a value must have, by its first letter ("o": any will do); without one, a bool.
 ``triton.`` opens a section whose names follow; ``.`` closes it.
 """
 
@@ -165,7 +165,8 @@ eager_numerics. division_rounding disable_ftz use_pytorch_libdevice
 
 def _options() -> dict[str, type]:
     """Each option's type by its whole name."""
-    options, section = {}, ""
+    section = ""
+    options: dict[str, type] = {}
     for word in _OPTIONS.split():
         if word.endswith("."):
             section = "" if word == "." else word
