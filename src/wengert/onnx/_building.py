@@ -184,6 +184,11 @@ class Builder:
             "What to do: compute it with other operators; docs/export.md lists those that are written.",
         )
 
+    def refuse_if(self, condition: Any, why: str) -> None:
+        """Raise the error of arguments that have no form in ONNX."""
+        if condition:
+            raise self.unsupported(why)
+
     # ---- nodes
     def run(self, node: Node) -> None:
         """Emit what a node of the exported program computes."""

@@ -149,8 +149,7 @@ def _adaptive(b: Builder, x: Value, size: list[int], op: str) -> Any:
             "ReduceMean" if op == "AveragePool" else "ReduceMax", x.name, list(range(x.rank - n, x.rank)), True
         )
     given = [b.size(x, d - n) for d in range(n)]
-    if any(g % s for g, s in zip(given, size, strict=True)):
-        raise b.unsupported("the output's sizes must divide the input's")
+    b.refuse_if(any(g % s for g, s in zip(given, size, strict=True)), "the output's sizes must divide the input's")
     kernel = [g // s for g, s in zip(given, size, strict=True)]
     return b.emit(op, x, kernel_shape=kernel, strides=kernel)
 
@@ -203,8 +202,7 @@ def batch_norm(
     b: Builder, x: Value, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float,
     _: bool = False,
 ) -> Any:  # fmt: skip
-    if training or mean is None:
-        raise b.unsupported("batch statistics have no form in an exported model; call model.eval() first")
+    b.refuse_if(training or mean is None, "batch statistics have no form in an exported model; call model.eval() first")
     channels = b.size(mean, 0)
     scale = weight if weight is not None else b.const(np.ones(channels), x.dtype)
     shift = bias if bias is not None else b.const(np.zeros(channels), x.dtype)
@@ -263,8 +261,7 @@ def rms_norm(b: Builder, x: Value, shape: list[int], weight: Any = None, eps: An
 
 @emits("dropout feature_dropout alpha_dropout")
 def dropout(b: Builder, x: Value, p: float, train: bool) -> Any:
-    if train and p:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(train and p, "random values have no place in an exported model; call model.eval() first")
     return b.emit("Identity", x)
 
 
@@ -279,8 +276,7 @@ _ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # ONNX's gates 
 
 def _gates(b: Builder, op: str, v: Any, what: str) -> Any:
     """A weight or bias, with its gates as ONNX has them."""
-    if v.array is None:
-        raise b.unsupported(f"the {what} must be parameters or constants")
+    b.refuse_if(v.array is None, f"the {what} must be parameters or constants")
     parts = np.split(v.array, len(_ORDERS[op]))
     return np.concatenate([parts[i] for i in _ORDERS[op]])
 
@@ -289,11 +285,9 @@ def _recurrent(
     b: Builder, op: str, x: Value, states: list[Value], params: list[Any], has_biases: bool, layers: int,
     dropout: float, train: bool, both: bool, batch_first: bool, **attributes: Any,
 ) -> Any:  # fmt: skip
-    if train and dropout:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(train and dropout, "random values have no place in an exported model; call model.eval() first")
     directions, size = 2 if both else 1, 4 if has_biases else 2
-    if len(params) != layers * directions * size:
-        raise b.unsupported("projections have no form in ONNX")
+    b.refuse_if(len(params) != layers * directions * size, "projections have no form in ONNX")
     hidden = b.size(states[0], 2)
     current = b.emit("Transpose", x, perm=[1, 0, 2]) if batch_first else x.name
     last: list[list[str]] = [[] for _ in states]
@@ -320,8 +314,7 @@ def _recurrent(
 
 
 def _unpacked(b: Builder, args: Any) -> None:
-    if len(args) != 9 or not isinstance(args[8], bool):
-        raise b.unsupported("packed sequences have no form here")
+    b.refuse_if(len(args) != 9 or not isinstance(args[8], bool), "packed sequences have no form here")
 
 
 @emits("lstm")
@@ -375,8 +368,7 @@ def attention(
     b: Builder, query: Value, key: Value, value: Value, attn_mask: Any = None, dropout_p: float = 0.0,
     is_causal: bool = False, *, scale: Any = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    if dropout_p:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(dropout_p, "random values have no place in an exported model; call model.eval() first")
     dtype = query.dtype
     keys, values = key, value
     if enable_gqa:
