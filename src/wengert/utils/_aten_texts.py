@@ -5,8 +5,6 @@ arguments that say where a new tensor lies. Operators with the same overloads sh
 ``tests/compare/test_export.py`` compares them with PyTorch's own.
 """
 
-from __future__ import annotations
-
 OPTIONS = "Layout? layout=None,Device? device=None,bool? pin_memory=None"
 TEXT = """
 abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan arctanh argwhere asin asinh atan atanh

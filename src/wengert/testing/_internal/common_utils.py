@@ -144,9 +144,7 @@ def xfailIf(condition: bool) -> Any:
     return unittest.expectedFailure if condition else _never
 
 
-def skip_but_pass_in_sandcastle(reason: str) -> Any:
-    """Skip."""
-    return unittest.skip(reason)
+skip_but_pass_in_sandcastle = unittest.skip
 
 
 def skipIfWindows(func: Any = None, *, msg: str = "test doesn't currently work on the Windows stack") -> Any:
@@ -185,9 +183,7 @@ def skip_exception_type(exc_type: type[Exception]) -> Any:
     return context()
 
 
-def scoped_load_inline(func: Any) -> Any:
-    """Skip a test that compiles C++ against PyTorch."""
-    return unittest.skip("there is no C++ in wengert")(func)
+scoped_load_inline = unittest.skip("there is no C++ in wengert")
 
 
 # ---- contexts
@@ -251,9 +247,7 @@ def wrapDeterministicFlagAPITest(fn: Any) -> Any:
     return wrapper
 
 
-def set_cwd(path: str) -> contextlib.AbstractContextManager[None]:
-    """A context with another working folder."""
-    return contextlib.chdir(path)
+set_cwd = contextlib.chdir
 
 
 @contextlib.contextmanager
