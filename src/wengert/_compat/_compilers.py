@@ -175,7 +175,6 @@ class CompileCounterWithBackend(CompileCounter):
         return lookup_backend(self.backend)(gm, example_inputs)
 
     def clear(self) -> None:
-        """Begin to count anew."""
         super().clear()
         self.graphs: list[Any] = []
 

@@ -53,6 +53,12 @@ def damaged(what: str) -> RuntimeError:
     )
 
 
+def refuse_if(condition: Any, what: str) -> None:
+    """Raise the error of a damaged file."""
+    if condition:
+        raise damaged(what)
+
+
 # ---- writing
 class Writer:
     """Writes all bytes to a function that may take fewer than it is given, as a raw file's ``write`` does."""
@@ -168,12 +174,10 @@ class Archive:
 
     # ---- the directory
     def _at(self, place: int, size: int) -> bytes:
-        if place < 0 or size < 0 or place + size > self.size:
-            raise damaged("invalid header or archive is corrupted")
+        refuse_if(place < 0 or size < 0 or place + size > self.size, "invalid header or archive is corrupted")
         self._file.seek(self.origin + place)
         data = self._file.read(size)
-        if len(data) != size:
-            raise damaged("unexpected end of file")
+        refuse_if(len(data) != size, "unexpected end of file")
         return data
 
     def _end(self) -> tuple[int, int, int]:
@@ -181,22 +185,18 @@ class Archive:
         tail = min(self.size, _END.size + 0xFFFF)
         data = self._at(self.size - tail, tail)
         found = data.rfind(b"PK\5\6")
-        if found < 0 or len(data) - found < _END.size:
-            raise damaged("failed finding central directory")
+        refuse_if(found < 0 or len(data) - found < _END.size, "failed finding central directory")
         _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(data, found)
-        if disk or first_disk or here != count:
-            raise damaged("archive of several parts")
+        refuse_if(disk or first_disk or here != count, "archive of several parts")
         end = self.size - tail + found
         if 0xFFFFFFFF in (size, start) or count == 0xFFFF:
             size, start, count, end = self._end64(end)
-        if start + size > end:
-            raise damaged("invalid header or archive is corrupted")
+        refuse_if(start + size > end, "invalid header or archive is corrupted")
         return start, size, count
 
     def _end64(self, end: int) -> tuple[int, int, int, int]:
         signature, _, place, _ = _LOCATOR.unpack(self._at(end - _LOCATOR.size, _LOCATOR.size))
-        if signature != b"PK\6\7" or place > end:
-            raise damaged("failed finding central directory")
+        refuse_if(signature != b"PK\6\7" or place > end, "failed finding central directory")
         fields = _END64.unpack(self._at(place, _END64.size))
         if fields[0] != b"PK\6\6" or fields[1] < _END64.size - 12 or fields[6] != fields[7]:
             raise damaged("failed finding central directory")
@@ -208,8 +208,7 @@ class Archive:
         entries: dict[str, tuple[int, int, int]] = {}
         place = 0
         for _ in range(count):
-            if place + _CENTRAL.size > size:
-                raise damaged("invalid header or archive is corrupted")
+            refuse_if(place + _CENTRAL.size > size, "invalid header or archive is corrupted")
             fields = _CENTRAL.unpack_from(data, place)
             signature, flags, method, crc = fields[0], fields[3], fields[4], fields[7]
             packed, plain, n, extra, comment, header = *fields[8:13], fields[16]
@@ -219,15 +218,11 @@ class Archive:
             name = _decoded(data[place : place + n])
             plain, packed, header = _wide(data[place + n : place + n + extra], plain, packed, header)
             place += n + extra + comment
-            if flags & _UNREADABLE or fields[13]:
-                raise damaged(f"record {name!r} is encrypted, a patch, or on another disk")
-            if method != 0 or packed != plain:
-                raise damaged(f"record {name!r} is compressed, which torch.save never does")
-            if name in entries:
-                raise damaged(f"record {name!r} is there twice")
+            refuse_if(flags & _UNREADABLE or fields[13], f"record {name!r} is encrypted, a patch, or on another disk")
+            refuse_if(method != 0 or packed != plain, f"record {name!r} is compressed, which torch.save never does")
+            refuse_if(name in entries, f"record {name!r} is there twice")
             entries[name] = (header, plain, crc)
-        if place != size:
-            raise damaged("invalid header or archive is corrupted")
+        refuse_if(place != size, "invalid header or archive is corrupted")
         return entries
 
     def _place_records(self, entries: dict[str, tuple[int, int, int]], directory: int) -> None:
@@ -238,27 +233,22 @@ class Archive:
             start = header + _LOCAL.size + n + extra
             if fields[0] != b"PK\3\4" or start + size > directory or fields[3] != 0:
                 raise damaged(f"the header of record {name!r} is wrong")
-            if _decoded(self._at(header + _LOCAL.size, n)) != name:
-                raise damaged(f"the header of record {name!r} is wrong")
+            refuse_if(_decoded(self._at(header + _LOCAL.size, n)) != name, f"the header of record {name!r} is wrong")
             spans.append((header, start + size, name))
             found[name] = Record(start, size, crc)
         spans.sort()
         for (_, end, name), (header, _, other) in pairwise(spans):
-            if header < end:
-                raise damaged(f"records {name!r} and {other!r} overlap")
+            refuse_if(header < end, f"records {name!r} and {other!r} overlap")
         self._strip_folder(found)
 
     def _strip_folder(self, found: dict[str, Record]) -> None:
         """Names without their common folder: that of the first record, as in PyTorch."""
-        if not found:
-            raise damaged("archive does not contain any files")
+        refuse_if(not found, "archive does not contain any files")
         first = next(iter(found))
         folder, slash, _ = first.partition("/")
-        if not slash or not folder:
-            raise damaged(f"file in archive is not in a subdirectory: {first}")
+        refuse_if(not slash or not folder, f"file in archive is not in a subdirectory: {first}")
         for name in found:
-            if not name.startswith(folder + "/"):
-                raise damaged(f"file in archive is not in a subdirectory {folder}/: {name}")
+            refuse_if(not name.startswith(folder + "/"), f"file in archive is not in a subdirectory {folder}/: {name}")
         self.records = {name[len(folder) + 1 :]: record for name, record in found.items()}
 
     def _check_version(self) -> None:
@@ -312,8 +302,7 @@ class Archive:
 
     @staticmethod
     def _check(name: str, record: Record, data: Any) -> None:
-        if _crc(data) != record.crc:
-            raise damaged(f"the checksum of record {name!r} is wrong")
+        refuse_if(_crc(data) != record.crc, f"the checksum of record {name!r} is wrong")
 
 
 def bytes_left(file: Any) -> int:
@@ -341,8 +330,7 @@ def read_exactly(file: Any, buffer: Any) -> None:
             done = len(data)
             if done <= len(view):
                 view[:done] = data
-        if type(done) is not int or not 0 < done <= len(view):
-            raise damaged("unexpected end of file")
+        refuse_if(type(done) is not int or not 0 < done <= len(view), "unexpected end of file")
         view = view[done:]
 
 
@@ -360,14 +348,12 @@ def _wide(extra: bytes, plain: int, packed: int, header: int) -> tuple[int, int,
         return plain, packed, header
     while len(extra) >= 4:
         kind, size = struct.unpack_from("<HH", extra)
-        if 4 + size > len(extra):
-            raise damaged("invalid header or archive is corrupted")
+        refuse_if(4 + size > len(extra), "invalid header or archive is corrupted")
         if kind == 1:
             field = extra[4 : 4 + size]
             for i, value in enumerate(values):
                 if value == 0xFFFFFFFF:
-                    if len(field) < 8:
-                        raise damaged("invalid header or archive is corrupted")
+                    refuse_if(len(field) < 8, "invalid header or archive is corrupted")
                     (values[i],), field = struct.unpack_from("<Q", field), field[8:]
             return values[0], values[1], values[2]
         extra = extra[4 + size :]

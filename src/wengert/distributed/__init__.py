@@ -8,8 +8,6 @@ False, and functions that need other processes raise an error.
 False
 """
 
-from __future__ import annotations
-
 from .._compat import open_rows
 from . import distributed_c10d
 from ._buckets import FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES

@@ -132,13 +132,8 @@ class Table:
                 return desired
             return expected if there is None else there
 
-    def wait(self, keys: list[bytes], seconds: float) -> bool:
-        """Wait until all keys are there; return whether they are."""
-        with self.changed:
-            return self.changed.wait_for(lambda: all(k in self.values for k in keys), max(0.0, seconds))
-
     def get(self, keys: list[bytes], seconds: float) -> list[bytes] | None:
-        """The values of keys, when all are there."""
+        """The values of keys, when all are there; ``None`` if they are not in time."""
         with self.changed:
             if self.changed.wait_for(lambda: all(k in self.values for k in keys), max(0.0, seconds)):
                 return [self.values[k] for k in keys]
@@ -168,27 +163,14 @@ class Job:
         command = words.get("cmd", "")
         if command == "barrier_in":
             return self._barrier(connection)
+        if command in _ANSWERS:
+            return _ANSWERS[command].format(job=self)
         reply: Callable[[dict[str, str]], str] | None = getattr(self, f"_do_{command}", None)
         return reply(words) if reply else f"cmd={command[:32]}_result rc=-1 msg=unknown_command\n"
 
     def _do_initack(self, words: dict[str, str]) -> str:
         rank = int(words["pmiid"])
         return f"cmd=initack rc=0\ncmd=set size={self.size}\ncmd=set rank={rank}\ncmd=set debug=0\n"
-
-    def _do_init(self, words: dict[str, str]) -> str:
-        return "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n"
-
-    def _do_get_maxes(self, words: dict[str, str]) -> str:
-        return "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=4096\n"
-
-    def _do_get_appnum(self, words: dict[str, str]) -> str:
-        return "cmd=appnum rc=0 appnum=0\n"
-
-    def _do_get_my_kvsname(self, words: dict[str, str]) -> str:
-        return f"cmd=my_kvsname rc=0 kvsname={self.name}\n"
-
-    def _do_get_universe_size(self, words: dict[str, str]) -> str:
-        return f"cmd=universe_size rc=0 size={self.size}\n"
 
     def _do_put(self, words: dict[str, str]) -> str:
         with self.changed:
@@ -218,8 +200,15 @@ class Job:
                     raise
         return "cmd=barrier_out rc=0\n"
 
-    def _do_finalize(self, words: dict[str, str]) -> str:
-        return "cmd=finalize_ack rc=0\n"
+
+_ANSWERS = {
+    "init": "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n",
+    "get_maxes": "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=4096\n",
+    "get_appnum": "cmd=appnum rc=0 appnum=0\n",
+    "get_my_kvsname": "cmd=my_kvsname rc=0 kvsname={job.name}\n",
+    "get_universe_size": "cmd=universe_size rc=0 size={job.size}\n",
+    "finalize": "cmd=finalize_ack rc=0\n",
+}
 
 
 class Server:
@@ -332,16 +321,15 @@ class Server:
             for key, value in zip(a[::2], a[1::2], strict=True):
                 table.set(key, value)
             return OK, []
-        if code == GET:
+        if code in (GET, WAIT):
             found = self._patiently(connection, lambda seconds: table.get(a[1:], seconds), float(a[0]))
-            return (TIMED_OUT, []) if found is None else (OK, found)
+            if found is None:
+                return TIMED_OUT, []
+            return OK, found if code == GET else []
         if code == ADD:
             return OK, [b"%d" % table.add(a[0], int(a[1][:32]))]
         if code == COMPARE_SET:
             return OK, [table.compare_set(*a)]
-        if code == WAIT:
-            come = self._patiently(connection, lambda seconds: [] if table.wait(a[1:], seconds) else None, float(a[0]))
-            return (TIMED_OUT if come is None else OK), []
         if code == CHECK:
             return OK, [b"1" if all(k in table.values for k in a) else b"0"]
         if code == DELETE:

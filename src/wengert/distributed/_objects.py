@@ -72,7 +72,7 @@ def gather_object(
         return
     pg = c10d._group_or_default_group(group)
     root = c10d._canonicalize_group_rank(pg, dst, group_dst, 0)
-    c10d._validate_output_list_for_rank(pg.rank(), root, object_gather_list)
+    c10d._check_root_list(pg.rank() == root, object_gather_list)
     data = _pickled(obj)
     sizes = [_numbers([0]) for _ in range(pg.size())]
     c10d.all_gather(sizes, _numbers([data.size]), pg)

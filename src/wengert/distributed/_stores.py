@@ -202,7 +202,6 @@ class PrefixStore(Store):
 
     @property
     def timeout(self) -> timedelta:
-        """How long ``get`` and ``wait`` wait."""
         return self._store.timeout
 
     def set_timeout(self, timeout: timedelta) -> None:

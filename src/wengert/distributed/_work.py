@@ -175,7 +175,6 @@ class WorkFuture(Future[Any]):
         self._work = work
 
     def wait(self) -> Any:
-        """Wait for the value and return it, or raise the error."""
         if not super().done():
             self._move_on()
         return self.result()

@@ -169,6 +169,9 @@ def all_gather_single(
     return _done(pg.all_gather_single(output_tensor, input_tensor), async_op)
 
 
+_all_gather_base = all_gather_single  # its first name
+
+
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False
 ) -> Work | None:
@@ -179,12 +182,6 @@ def all_gather_into_tensor(
 
 def _renamed(old: str, new: str) -> None:
     warn(f"`torch.distributed.{old}` is deprecated. Please use `torch.distributed.{new}` instead.", FutureWarning)
-
-
-def _all_gather_base(
-    output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False
-) -> Work | None:
-    return all_gather_single(output_tensor, input_tensor, group, async_op)
 
 
 def all_gather_coalesced(
@@ -210,12 +207,12 @@ def all_gather_coalesced(
         work.wait()
 
 
-def _validate_output_list_for_rank(my_rank: int, dst: int, gather_list: Any) -> None:
-    if dst == my_rank:
-        if not gather_list:
-            raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    elif gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+def _check_root_list(at_root: bool, given: Any, name: str = "gather_list", root: str = "destination") -> None:
+    """The root has a list of tensors, and the others none."""
+    if at_root and not given:
+        raise ValueError(f"Argument ``{name}`` must be specified on {root} rank.")
+    if given and not at_root:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{root} ranks.")
 
 
 @_overridable(0)
@@ -232,7 +229,7 @@ def gather(
         return None
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, dst, group_dst, 0)
-    _validate_output_list_for_rank(pg.rank(), root, gather_list)
+    _check_root_list(pg.rank() == root, gather_list)
     return _done(pg.gather([gather_list], [tensor], root), async_op)
 
 
@@ -250,10 +247,7 @@ def scatter(
         return None
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, src, group_src, 0)
-    if pg.rank() == root and not scatter_list:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    if pg.rank() != root and scatter_list:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    _check_root_list(pg.rank() == root, scatter_list, "scatter_list", "source")
     return _done(pg.scatter([tensor], [scatter_list], root), async_op)
 
 
@@ -285,17 +279,14 @@ def reduce_scatter_single(
     return _done(pg.reduce_scatter_single(output, input, op), async_op)
 
 
+_reduce_scatter_base = reduce_scatter_single  # its first name
+
+
 def reduce_scatter_tensor(
     output: Tensor, input: Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """The old name of ``reduce_scatter_single``."""
     _renamed("reduce_scatter_tensor", "reduce_scatter_single")
-    return reduce_scatter_single(output, input, op, group, async_op)
-
-
-def _reduce_scatter_base(
-    output: Tensor, input: Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Work | None:
     return reduce_scatter_single(output, input, op, group, async_op)
 
 

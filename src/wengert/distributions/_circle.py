@@ -101,11 +101,7 @@ class VonMises(Distribution):
             x = (x + math.pi + self.loc.to(torch.float64)) % (2 * math.pi) - math.pi
             return x.to(self.loc.dtype)
 
-    @property
-    def mean(self) -> Tensor:
-        """The circular mean."""
-        return self.loc
-
+    mean = formula(lambda self: self.loc, "The circular mean.")
     mode = formula(lambda self: self.loc)
 
     @lazy_property

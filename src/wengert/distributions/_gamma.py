@@ -107,10 +107,7 @@ class Chi2(Gamma):
     def __init__(self, df: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
-    @property
-    def df(self) -> Tensor:
-        """Degrees of freedom."""
-        return self.concentration * 2
+    df = formula(lambda self: self.concentration * 2, "Degrees of freedom.")
 
 
 class InverseGamma(TransformedDistribution):
@@ -307,15 +304,9 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
-    @property
-    def concentration1(self) -> Tensor:
-        """The exponent of x, plus 1."""
-        return self._dirichlet.concentration[..., 0]
+    concentration1 = formula(lambda self: self._dirichlet.concentration[..., 0], "The exponent of x, plus 1.")
 
-    @property
-    def concentration0(self) -> Tensor:
-        """The exponent of 1 - x, plus 1."""
-        return self._dirichlet.concentration[..., 1]
+    concentration0 = formula(lambda self: self._dirichlet.concentration[..., 1], "The exponent of 1 - x, plus 1.")
 
     mean = formula(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
     mode = formula(lambda self: self._dirichlet.mode[..., 0])

@@ -9,7 +9,6 @@ from typing import Any
 import wengert as torch
 
 from .._base.constants import Size
-from .._base.grad_mode import no_grad
 from .._tape.tensor import Tensor
 from ..nn import functional as F
 from . import constraints
@@ -53,10 +52,7 @@ class Uniform(Distribution):
 
     mean = formula(lambda self: (self.high + self.low) / 2)
 
-    @property
-    def mode(self) -> Tensor:
-        """nan: no value is more probable than another."""
-        return math.nan * self.high
+    mode = formula(lambda self: math.nan * self.high, "nan: no value is more probable than another.")
 
     stddev = formula(lambda self: (self.high - self.low) / 12**0.5)
     variance = formula(lambda self: (self.high - self.low).pow(2) / 12)
@@ -216,10 +212,6 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         x = torch.pow(self.probs - 0.5, 2)
         series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return torch.where(self._outside_unstable_region(), exact, series)
-
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        with no_grad():
-            return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))

@@ -427,12 +427,6 @@ class LogisticNormal(TransformedDistribution):
         base = base if base.batch_shape else base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Tensor:
-        """The means of the coordinates."""
-        return self.base_dist.base_dist.loc
+    loc = formula(lambda self: self.base_dist.base_dist.loc, "The means of the coordinates.")
 
-    @property
-    def scale(self) -> Tensor:
-        """Their standard deviations."""
-        return self.base_dist.base_dist.scale
+    scale = formula(lambda self: self.base_dist.base_dist.scale, "Their standard deviations.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.constants import Size
 from .._tape.tensor import Tensor
-from .utils import formula, lazy_property, logits_to_probs, probs_to_logits
+from .utils import computed, formula, lazy_property, logits_to_probs, probs_to_logits
 
 
 def one_given(probs: Any, logits: Any) -> tuple[str, Any]:
@@ -40,10 +40,7 @@ class ProbsOrLogits:
         """Probabilities."""
         return logits_to_probs(self.logits, is_binary=self._binary)
 
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities or logits."""
-        return self._param.size()
+    param_shape: Size = computed(lambda self: self._param.size(), "The shape of the probabilities or logits.")
 
     def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._param.new(*args, **kwargs)
@@ -56,20 +53,11 @@ class OfCategorical:
 
     _param = formula(lambda self: self._categorical._param)
 
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities, which sum to 1 along the last dim."""
-        return self._categorical.probs
+    probs = formula(lambda self: self._categorical.probs, "Probabilities, which sum to 1 along the last dim.")
 
-    @property
-    def logits(self) -> Tensor:
-        """Their logarithms."""
-        return self._categorical.logits
+    logits = formula(lambda self: self._categorical.logits, "Their logarithms.")
 
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
+    param_shape: Size = computed(lambda self: self._categorical.param_shape, "The shape of the probabilities.")
 
     def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._categorical._new(*args, **kwargs)
@@ -77,10 +65,4 @@ class OfCategorical:
 
 def of_base(name: str) -> Any:
     """A property: the parameter of the distribution that a transformed one is made from."""
-
-    def parameter(self: Any) -> Tensor:
-        return getattr(self.base_dist, name)
-
-    parameter.__name__ = name
-    parameter.__doc__ = f"The base distribution's ``{name}``."
-    return property(parameter)
+    return computed(lambda self: getattr(self.base_dist, name), f"The base distribution's ``{name}``.")

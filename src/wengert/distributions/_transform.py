@@ -137,7 +137,6 @@ class Parametric(Transform):
     """A transform that is made again, with its arguments, to be given another cache."""
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """The same transform with that cache."""
         return self if self._cache_size == cache_size else type(self)(*self._arguments(), cache_size=cache_size)
 
     def _arguments(self) -> tuple[Any, ...]:

@@ -7,8 +7,6 @@
 (tensor(7.), tensor(3.))
 """
 
-from __future__ import annotations
-
 from ._bijectors import (
     AbsTransform,
     AffineTransform,

@@ -155,14 +155,14 @@ class _Computed(property):
         self.fget.__name__, self.fget.__qualname__ = name, f"{owner.__qualname__}.{name}"
 
 
-def computed(compute: Callable[[Any], Any]) -> Any:
+def computed(compute: Callable[[Any], Any], text: str | None = None) -> Any:
     """A property that is one expression: ``has_rsample = computed(lambda self: self.base_dist.has_rsample)``."""
-    return _Computed(compute)
+    return _Computed(compute, doc=text)
 
 
-def formula(compute: Callable[[Any], Any]) -> Tensor:
+def formula(compute: Callable[[Any], Any], text: str | None = None) -> Tensor:
     """A property that is one expression, whose value is a tensor: ``mean = formula(lambda self: self.loc)``."""
-    return computed(compute)
+    return computed(compute, text)
 
 
 def _below_diagonal(n: int, diag: int) -> Tensor:

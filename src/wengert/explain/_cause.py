@@ -16,26 +16,10 @@ from .._base.errors import program_frame
 from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 
-_NO_DERIVATIVE = dict.fromkeys(
-    (
-        "argmax",
-        "argmin",
-        "argsort",
-        "bincount",
-        "eq",
-        "ge",
-        "gt",
-        "le",
-        "lt",
-        "ne",
-        "nonzero",
-        "randperm",
-        "searchsorted",
-    ),
-    "has no derivative; the history ends here",
-)
 CUTS = {
-    **_NO_DERIVATIVE, **dict.fromkeys(("long", "int", "short"), "makes integers, which have no gradients"),
+    **dict.fromkeys(("argmax", "argmin", "argsort", "bincount", "eq", "ge", "gt", "le", "lt", "ne", "nonzero",
+                     "randperm", "searchsorted"), "has no derivative; the history ends here"),
+    **dict.fromkeys(("long", "int", "short"), "makes integers, which have no gradients"),
     "bool": "makes booleans, which have no gradients", "data": "leaves the graph", "detach": "leaves the graph",
     "item": "gives a plain number", "numpy": "gives an array, which has no history", "tolist": "gives plain numbers",
     "tensor": "copies values, not history", "as_tensor": "copies values, not history",

@@ -7,8 +7,6 @@
 [<OpOverload(op='aten.linear', overload='default')>, <OpOverload(op='aten.relu', overload='default')>]
 """
 
-from __future__ import annotations
-
 from ..utils._pytree import register_dataclass
 from ._files import load, save
 from ._tracing import export

@@ -22,12 +22,6 @@ def composed(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of tensors that differs from the function of its name."""
-    COMPOSED[f"Tensor.{function.__name__}"] = function
-    return function
-
-
 # ---- functions of nn.functional
 def _activation(name: str, parameters: str = "", *defaults: Any) -> None:
     """A function with ``inplace``, which names another operator."""
@@ -39,8 +33,7 @@ def _activation(name: str, parameters: str = "", *defaults: Any) -> None:
         operator = f"{name}_" if given.pop("inplace", False) else name
         return r.operator(operator, input, *[given.get(n, d) for n, d in zip(names, defaults, strict=True)])
 
-    function.__name__ = name
-    composed(function)
+    COMPOSED[name] = function
 
 
 for _name in ["relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"]:
@@ -59,8 +52,7 @@ def _dropout(name: str, operator: str) -> None:
         training = kwargs.get("train", training)
         return r.operator(f"{operator}_" if inplace else operator, input, p, training)
 
-    function.__name__ = name
-    composed(function)
+    COMPOSED[name] = function
 
 
 for _name in ("dropout", "alpha_dropout", "feature_alpha_dropout", "feature_dropout"):
@@ -77,8 +69,7 @@ def _softmax(name: str) -> None:
             return NotImplemented
         return r.operator(name, input, dim, *([dtype] if dtype is not None else []))
 
-    function.__name__ = name
-    composed(function)
+    COMPOSED[name] = function
 
 
 _softmax("softmax")
@@ -176,8 +167,7 @@ def _adaptive(name: str, n: int) -> None:
         result = r.operator(name, input, sizes)
         return result[0] if "max" in name and not return_indices else result
 
-    function.__name__ = name
-    composed(function)
+    COMPOSED[name] = function
 
 
 for _n in (1, 2, 3):
@@ -246,8 +236,7 @@ def _loss(name: str, operator: str, order: str, **defaults: Any) -> None:
             input, target = r.operator("broadcast_tensors", [input, target])
         return r.operator(operator, input, target, *[given.get(n, d) for n, d in defaults.items()])
 
-    function.__name__ = name
-    composed(function)
+    COMPOSED[name] = function
 
 
 _OLD = "size_average reduce reduction"
@@ -289,9 +278,7 @@ def kl_div(r: Any, input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
     return result / input.size(0) if batch and input.dim() else result
 
 
-# ---- methods of tensors
-
-
+# ---- methods of tensors, and what is called as one; "Tensor.": it differs from the function of its name
 COMPOSED |= {
     "__rtruediv__": lambda r, self, other: r.operator("mul", r.operator("reciprocal", self), other),
     "__rpow__": lambda r, self, other: r.operator("pow", other, self),
@@ -302,33 +289,17 @@ COMPOSED |= {
     "cpu": lambda r, self, memory_format=None: self,
     "chunk": lambda r, input, chunks, dim=0: r.operator("chunk", input, chunks, dim),
     "broadcast_tensors": lambda r, *tensors: r.operator("broadcast_tensors", list(tensors)),
+    "Tensor.unfold": lambda r, self, dimension, size, step: r.operator("unfold", self, dimension, size, step),
+    "Tensor.where": lambda r, self, condition, other: r.operator("where", condition, self, other),
+    "Tensor.contiguous": lambda r, self, memory_format=torch.contiguous_format: (
+        self
+        if self.is_contiguous(memory_format=memory_format)
+        else r.operator("contiguous", self, memory_format=memory_format)
+    ),
+    "Tensor.type": lambda r, self, dtype=None, *_, **__: (
+        to(r, self, dtype) if isinstance(dtype, torch.dtype) else NotImplemented
+    ),
 }
-
-
-def _windows(r: Any, self: Any, dimension: int, size: int, step: int) -> Any:
-    return r.operator("unfold", self, dimension, size, step)
-
-
-COMPOSED["Tensor.unfold"] = _windows
-
-
-@method
-def where(r: Any, self: Any, condition: Any, other: Any) -> Any:
-    return r.operator("where", condition, self, other)
-
-
-@method
-def contiguous(r: Any, self: Any, memory_format: Any = torch.contiguous_format) -> Any:
-    if self.is_contiguous(memory_format=memory_format):
-        return self
-    return r.operator("contiguous", self, memory_format=memory_format)
-
-
-def _as_type(r: Any, self: Any, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
-    return to(r, self, dtype) if isinstance(dtype, torch.dtype) else NotImplemented
-
-
-COMPOSED["Tensor.type"] = _as_type
 
 
 @composed
@@ -402,10 +373,7 @@ def __getitem__(r: Any, self: Any, key: Any) -> Any:
         else:
             result = r.operator("select", result, dim, int(k))
     if tensors:
-        indices: list[Any] = []
-        while len(indices) <= max(tensors):
-            at = len(indices)
-            indices.append(tensors.get(at))
+        indices = [tensors.get(d) for d in range(max(tensors) + 1)]
         flat = [k for d, k in enumerate(indices) if k is not None or not _covered(tensors, d)]
         return r.run("index", "Tensor", (result, flat), {})
     return r.operator("alias", result) if result is self else result
@@ -424,18 +392,11 @@ def _covered(tensors: dict[int, Any], d: int) -> bool:
 def __setitem__(r: Any, self: Any, key: Any, value: Any) -> Any:
     keys = list(key) if isinstance(key, tuple) else [key]
     tensors = [k for k in keys if isinstance(k, (Tensor, list))]
-    if not isinstance(value, Tensor):
-        value_tensor = torch.tensor(value, dtype=self.dtype)
-    else:
-        value_tensor = value
     if not tensors:
-        place = __getitem__(r, self, key)
-        if not isinstance(value, Tensor):
-            r.operator("fill_", place, value)
-        else:
-            r.operator("copy_", place, value_tensor)
+        r.operator("copy_" if isinstance(value, Tensor) else "fill_", __getitem__(r, self, key), value)
         return None
     if all(isinstance(k, (Tensor, list)) or k == slice(None) for k in keys):
+        value_tensor = value if isinstance(value, Tensor) else torch.tensor(value, dtype=self.dtype)
         indices = [torch.tensor(k) if isinstance(k, list) else k if isinstance(k, Tensor) else None for k in keys]
         r.run("index_put_", "default", (self, indices, value_tensor), {})
         return None

@@ -199,10 +199,15 @@ def _refuse(what: str) -> NoReturn:
     raise RuntimeError(f"torch.export.load: the file is damaged: {what}")
 
 
+def _need(condition: Any, what: str) -> None:
+    if not condition:
+        _refuse(what)
+
+
 def _item(table: Any, key: str, kind: Any) -> Any:
     value = table.get(key) if isinstance(table, dict) else None
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        _refuse(f"{key} is a {type(value).__name__}")
+    known = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+    _need(known, f"{key} is a {type(value).__name__}")
     return value
 
 
@@ -240,8 +245,7 @@ class _Reader:
 
     def once(self, container: Any) -> Any:
         """A container, which is not to be at two places."""
-        if id(container) in self.seen:
-            _refuse("a container is there twice")
+        _need(id(container) not in self.seen, "a container is there twice")
         self.seen.add(id(container))
         return container
 
@@ -249,34 +253,27 @@ class _Reader:
         """The program."""
         tensors = _item(self.read, "tensors", dict)
         for name, tensor in tensors.items():
-            if _target(name) and not isinstance(tensor, Tensor):
-                _refuse(f"{name} is no tensor")
-            if any(name[:i] in tensors for i, letter in enumerate(name) if letter == "."):
-                _refuse(f"{name} is below a tensor")
+            _target(name)
+            _need(isinstance(tensor, Tensor), f"{name} is no tensor")
+            below = any(name[:i] in tensors for i, letter in enumerate(name) if letter == ".")
+            _need(not below, f"{name} is below a tensor")
         specs = [self.spec(s, tensors) for s in _item(self.read, "inputs", list)]
         written = _item(self.read, "nodes", list)
-        if len(written) < len(specs):
-            _refuse("there are fewer nodes than inputs")
+        _need(len(written) >= len(specs), "there are fewer nodes than inputs")
         for i, node in enumerate(written):
             self.node(node, specs[i] if i < len(specs) else None)
         outputs = [self.argument(a, 0) for a in _item(self.read, "outputs", list)]
-        if not all(isinstance(o, (Node, *_PLAIN)) for o in outputs):
-            _refuse("an output is no value")
+        _need(all(isinstance(o, (Node, *_PLAIN)) for o in outputs), "an output is no value")
         self.graph.output(tuple(outputs))
         in_spec, out_spec = (self.tree(self.read.get(key)) for key in ("in_spec", "out_spec"))
         users = [s for s in specs if s.kind is InputKind.USER_INPUT]
         children = in_spec.children()
-        if (
-            in_spec.type is not tuple
-            or len(children) != 2
-            or children[0].type is not tuple
-            or children[1].type is not dict
-        ):
-            _refuse("the structure of the inputs is not that of a call")
+        kinds = [in_spec.type, *[child.type for child in children]]
+        _need(kinds == [tuple, tuple, dict], "the structure of the inputs is not that of a call")
         for key in children[1].context or ():
             _identifier(key)
-        if in_spec.num_leaves != len(users) or out_spec.num_leaves != len(outputs):
-            _refuse("the structures do not fit the inputs and outputs")
+        fits = in_spec.num_leaves == len(users) and out_spec.num_leaves == len(outputs)
+        _need(fits, "the structures do not fit the inputs and outputs")
         made = [
             OutputSpec(
                 OutputKind.USER_OUTPUT, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o)
@@ -295,40 +292,32 @@ class _Reader:
     def spec(self, written: Any, tensors: dict[str, Any]) -> InputSpec:
         """What an input is."""
         kind = _item(written, "kind", str)
-        if kind not in InputKind.__members__:
-            _refuse("an input is of no known kind")
+        _need(kind in InputKind.__members__, "an input is of no known kind")
         name = _identifier(written.get("name"))
         if kind == "USER_INPUT":
             if "value" not in written:
                 return InputSpec(InputKind.USER_INPUT, TensorArgument(name), None)
-            if not isinstance(written["value"], _PLAIN):
-                _refuse("an input's value is no number or text")
+            _need(isinstance(written["value"], _PLAIN), "an input's value is no number or text")
             return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, written["value"]), None)
         target = _target(written.get("target"))
-        if target not in tensors:
-            _refuse(f"there is no tensor {target}")
+        _need(target in tensors, f"there is no tensor {target}")
         persistent = written.get("persistent")
-        if persistent is not None and not isinstance(persistent, bool):
-            _refuse("persistent is no bool")
+        _need(persistent is None or isinstance(persistent, bool), "persistent is no bool")
         return InputSpec(InputKind[kind], TensorArgument(name), target, persistent)
 
     def node(self, written: Any, spec: InputSpec | None) -> None:
         """Add a node."""
         name = _identifier(_item(written, "name", str))
-        if name in self.names:
-            _refuse(f"two nodes have the name {name}")
+        _need(name not in self.names, f"two nodes have the name {name}")
         self.names.add(name)
         op = _item(written, "op", str)
-        if (op == "placeholder") is (spec is None) or op not in ("placeholder", "call_function"):
-            _refuse(f"the node {name} has the wrong kind")
+        _need(op == ("call_function" if spec is None else "placeholder"), f"the node {name} has the wrong kind")
         if spec is not None:
-            if spec.arg.name != name:
-                _refuse("the inputs have other names than their nodes")
+            _need(spec.arg.name == name, "the inputs have other names than their nodes")
             node = placeholder(self.graph, name)
         else:
             node = self.call(written, name)
-        if node.name != name:
-            _refuse(f"a node may not have the name {name}")
+        _need(node.name == name, f"a node may not have the name {name}")
         self.note(node, written, spec)
         self.nodes.append(node)
 
@@ -337,23 +326,16 @@ class _Reader:
         target = _item(written, "target", str)
         args = self.argument(written.get("args"), 0)
         kwargs = {k: self.argument(v, 0) for k, v in _item(written, "kwargs", dict).items()}
-        if not isinstance(args, tuple):
-            _refuse("the arguments of a node are no tuple")
+        _need(isinstance(args, tuple), "the arguments of a node are no tuple")
         function, allowed, least, most = _function(target)
-        if not kwargs.keys() <= allowed or not least <= len(args) <= most:
-            _refuse(f"{target} has no such arguments")
+        _need(kwargs.keys() <= allowed and least <= len(args) <= most, f"{target} has no such arguments")
         return self.graph.create_node("call_function", function, args, kwargs, name)
 
     def note(self, node: Node, written: Any, spec: InputSpec | None) -> None:
         """Note a value's shape, strides and dtype."""
         val = written.get("val")
-        if (
-            spec is not None
-            and spec.kind is InputKind.USER_INPUT
-            and isinstance(spec.arg, TensorArgument)
-            and val is None
-        ):
-            _refuse("the shape of an input is missing")
+        given = spec is not None and spec.kind is InputKind.USER_INPUT and isinstance(spec.arg, TensorArgument)
+        _need(val is not None or not given, "the shape of an input is missing")
         if "symbol" in written:
             node.meta["symbol"] = _symbol(written["symbol"])
         if isinstance(written.get("stack_trace"), str):
@@ -361,34 +343,29 @@ class _Reader:
             node.stack_trace = "\n".join([printable(line) for line in lines])
         if val is None:
             return
-        if not isinstance(val, list) or len(val) != 3 or not isinstance(val[2], str):
-            _refuse("the shape of a value is damaged")
+        _need(_is_list(val, 3) and isinstance(val[2], str), "the shape of a value is damaged")
         shape, stride = (self.sizes(v) for v in val[:2])
-        if len(shape) != len(stride) or max(math.prod(shape), _last(shape, stride)) >= 1 << 50:
-            _refuse("the shape of a value is damaged")
+        small = len(shape) == len(stride) and max(math.prod(shape), _last(shape, stride)) < 1 << 50
+        _need(small, "the shape of a value is damaged")
         node.meta["val"] = torch.empty_strided(shape, stride, dtype=_dtype(val[2]), device="meta")
         symbolic = written.get("symbolic_shape")
         if symbolic is not None:
-            if not isinstance(symbolic, list) or len(symbolic) != len(shape):
-                _refuse("the sizes of a value are damaged")
+            _need(_is_list(symbolic, len(shape)), "the sizes of a value are damaged")
             node.meta["symbolic_shape"] = tuple([_symbol(s) if isinstance(s, str) else _size(s) for s in symbolic])
 
     def sizes(self, v: Any) -> list[int]:
         """A list of sizes, or of strides."""
-        if not isinstance(v, list) or len(v) > 64:
-            _refuse("the shape of a value is damaged")
+        _need(isinstance(v, list) and len(v) <= 64, "the shape of a value is damaged")
         return [_size(s) for s in v]
 
     def argument(self, a: Any, depth: int) -> Any:
         """An argument of a node."""
         if isinstance(a, _PLAIN):
-            if type(a) is int and not -(2**63) <= a < 2**64:
-                _refuse("a number has more than 64 bits")
+            _need(type(a) is not int or _fits(a), "a number has more than 64 bits")
             if type(a) is str and len(a) > _TEXT:
                 self.once(a)  # it will be written into the program wherever it stands
             return a
-        if not isinstance(a, dict) or len(a) != 1 or depth > _DEPTH:
-            _refuse("an argument is of no known form")
+        _need(isinstance(a, dict) and len(a) == 1 and depth <= _DEPTH, "an argument is of no known form")
         ((kind, value),) = a.items()
         if kind == "node" and type(value) is int and 0 <= value < len(self.nodes):
             return self.nodes[value]
@@ -401,12 +378,7 @@ class _Reader:
             return torch.device(value)
         if kind == "constant" and isinstance(value, str) and value in _CONSTANTS:
             return _CONSTANTS[value]
-        if (
-            kind == "complex"
-            and isinstance(value, list)
-            and len(value) == 2
-            and all(isinstance(v, float) for v in value)
-        ):
+        if kind == "complex" and _is_list(value, 2) and all(isinstance(v, float) for v in value):
             return complex(*value)
         _refuse("an argument is of no known form")
 
@@ -418,16 +390,13 @@ class _Reader:
         """A container with 0 for each leaf."""
         if written is None:
             return 0
-        if not isinstance(written, dict) or len(written) != 1 or depth > _DEPTH:
-            _refuse("a structure is of no known form")
+        _need(isinstance(written, dict) and len(written) == 1 and depth <= _DEPTH, "a structure is of no known form")
         ((kind, items),) = written.items()
         if kind in ("list", "tuple") and isinstance(items, list):
             made = [self.container(x, depth + 1) for x in self.once(items)]
             return made if kind == "list" else tuple(made)
         if kind in ("dict", "ordered") and isinstance(items, list):
-            pairs = [
-                (p[0], self.container(p[1], depth + 1)) for p in self.once(items) if isinstance(p, list) and len(p) == 2
-            ]
+            pairs = [(p[0], self.container(p[1], depth + 1)) for p in self.once(items) if _is_list(p, 2)]
             if len(pairs) == len(items) and all(isinstance(k, (str, int)) for k, _ in pairs):
                 return (dict if kind == "dict" else OrderedDict)(pairs)
         _refuse("a structure is of no known form")
@@ -436,12 +405,8 @@ class _Reader:
         """The bounds of the sizes that may differ."""
         made = {}
         for name, bounds in _item(self.read, "ranges", dict).items():
-            if (
-                not isinstance(bounds, list)
-                or len(bounds) != 2
-                or not all(isinstance(v, float) or (isinstance(v, int) and -(2**63) <= v < 2**64) for v in bounds)
-            ):
-                _refuse("the bounds of a size are damaged")
+            known = _is_list(bounds, 2) and all(isinstance(v, (int, float)) for v in bounds)
+            _need(known and all(isinstance(v, float) or _fits(v) for v in bounds), "the bounds of a size are damaged")
             made[_symbol(name)] = ValueRanges(*bounds)
         return made
 
@@ -449,23 +414,30 @@ class _Reader:
         """The places of the sizes that may differ."""
         made = {}
         for item in _item(self.read, "dynamic", list):
-            if not isinstance(item, list) or len(item) != 3 or not all(type(v) is int for v in item[:2]):
-                _refuse("a size that may differ is damaged")
-            if not (0 <= item[0] < count and 0 <= item[1] < 64):
-                _refuse("a size that may differ is of no input")
+            known = _is_list(item, 3) and all(type(v) is int for v in item[:2])
+            _need(known, "a size that may differ is damaged")
+            _need(0 <= item[0] < count and 0 <= item[1] < 64, "a size that may differ is of no input")
             made[item[0], item[1]] = _symbol(item[2])
         return made
 
 
+def _is_list(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+def _fits(number: int) -> bool:
+    """Whether a number has no more than 64 bits."""
+    return -(2**63) <= number < 2**64
+
+
 def _symbol(text: Any) -> str:
-    if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text):
-        _refuse("the name of a size is damaged")
+    known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text)
+    _need(known, "the name of a size is damaged")
     return str(text)
 
 
 def _size(s: Any) -> int:
-    if type(s) is not int or not 0 <= s < 1 << 50:
-        _refuse("a size or a stride is damaged")
+    _need(type(s) is int and 0 <= s < 1 << 50, "a size or a stride is damaged")
     return int(s)
 
 
@@ -476,8 +448,7 @@ def _last(shape: list[int], stride: list[int]) -> int:
 
 def _dtype(name: str) -> Any:
     found = getattr(torch, name, None) if name.isidentifier() else None
-    if not isinstance(found, torch.dtype):
-        _refuse("there is no such dtype")
+    _need(isinstance(found, torch.dtype), "there is no such dtype")
     return found
 
 

@@ -100,7 +100,6 @@ class Recorder(PythonKeyTracer):
 
     # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:
-        """A tensor's value is this node's from now on."""
         node.meta["val"] = _without_data(tensor)
         self.of_object[id(tensor)] = tensor, node
         self.nodes[memory_of(tensor)] = tensor._payload, node

@@ -140,10 +140,6 @@ class Builder:
             return value.name
         return self.emit("Cast", value.name, to=self.element_type(dtype))
 
-    def result(self, name: str, value: Value) -> Value:
-        """An intermediate result that is like a value."""
-        return value._replace(name=name, array=None)
-
     def shape_of(self, value: Value) -> str:
         """The name of a value's shape as a tensor."""
         if all(isinstance(s, int) for s in value.shape):
@@ -187,6 +183,11 @@ class Builder:
             f"Where: {line_of(self.node)}",
             "What to do: compute it with other operators; docs/export.md lists those that are written.",
         )
+
+    def refuse_if(self, condition: Any, why: str) -> None:
+        """Raise the error of arguments that have no form in ONNX."""
+        if condition:
+            raise self.unsupported(why)
 
     # ---- nodes
     def run(self, node: Node) -> None:

@@ -129,8 +129,7 @@ def gelu(b: Builder, x: Value, *, approximate: str = "none") -> Any:
 
 @emits("elu")
 def elu(b: Builder, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
-    if scale != 1 or input_scale != 1:
-        raise b.unsupported("scale and input_scale other than 1 have no form in ONNX")
+    b.refuse_if(scale != 1 or input_scale != 1, "scale and input_scale other than 1 have no form in ONNX")
     return b.emit("Elu", x, alpha=float(alpha))
 
 
@@ -411,8 +410,7 @@ def mse_loss(b: Builder, x: Value, target: Value, reduction: int = 1) -> Any:
 def logits_loss(
     b: Builder, x: Value, target: Value, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Any:
-    if weight is not None or pos_weight is not None:
-        raise b.unsupported("weights have no form here")
+    b.refuse_if(weight is not None or pos_weight is not None, "weights have no form here")
     each = b.emit("Sub", b.emit("Softplus", x), b.emit("Mul", x, target))
     return each if not reduction else b.emit("ReduceMean" if reduction == 1 else "ReduceSum", each, keepdims=0)
 
@@ -422,7 +420,6 @@ def cross_entropy(
     b: Builder, x: Value, target: Value, weight: Any = None, reduction: int = 1, ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Any:  # fmt: skip
-    if target.dtype != INT or label_smoothing:
-        raise b.unsupported("only class indices without smoothing have a form in ONNX")
+    b.refuse_if(target.dtype != INT or label_smoothing, "only class indices without smoothing have a form in ONNX")
     return b.emit("SoftmaxCrossEntropyLoss", x, target, weight, ignore_index=ignore_index,
                   reduction=("none", "mean", "sum")[reduction])  # fmt: skip

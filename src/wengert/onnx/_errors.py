@@ -1,7 +1,5 @@
 """The errors of exports."""
 
-from __future__ import annotations
-
 
 class OnnxExporterError(RuntimeError):
     """Raised if a model cannot be exported."""

@@ -149,8 +149,7 @@ def _adaptive(b: Builder, x: Value, size: list[int], op: str) -> Any:
             "ReduceMean" if op == "AveragePool" else "ReduceMax", x.name, list(range(x.rank - n, x.rank)), True
         )
     given = [b.size(x, d - n) for d in range(n)]
-    if any(g % s for g, s in zip(given, size, strict=True)):
-        raise b.unsupported("the output's sizes must divide the input's")
+    b.refuse_if(any(g % s for g, s in zip(given, size, strict=True)), "the output's sizes must divide the input's")
     kernel = [g // s for g, s in zip(given, size, strict=True)]
     return b.emit(op, x, kernel_shape=kernel, strides=kernel)
 
@@ -176,15 +175,8 @@ def upsample(b: Builder, x: Value, size: Any, *rest: Any) -> Any:
     nearest = "nearest" in name
     aligned = not nearest and rest[0]
     mode = "nearest" if nearest else "cubic" if "cubic" in name else "linear"
-    how = (
-        "asymmetric"
-        if nearest
-        else "align_corners"
-        if aligned
-        else "half_pixel"
-        if mode == "cubic"
-        else ("pytorch_half_pixel")
-    )
+    halves = {"nearest": "asymmetric", "cubic": "half_pixel", "linear": "pytorch_half_pixel"}
+    how = "align_corners" if aligned else halves[mode]
     attributes: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": how}
     if nearest:
         attributes["nearest_mode"] = "floor"
@@ -210,8 +202,7 @@ def batch_norm(
     b: Builder, x: Value, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float,
     _: bool = False,
 ) -> Any:  # fmt: skip
-    if training or mean is None:
-        raise b.unsupported("batch statistics have no form in an exported model; call model.eval() first")
+    b.refuse_if(training or mean is None, "batch statistics have no form in an exported model; call model.eval() first")
     channels = b.size(mean, 0)
     scale = weight if weight is not None else b.const(np.ones(channels), x.dtype)
     shift = bias if bias is not None else b.const(np.zeros(channels), x.dtype)
@@ -270,8 +261,7 @@ def rms_norm(b: Builder, x: Value, shape: list[int], weight: Any = None, eps: An
 
 @emits("dropout feature_dropout alpha_dropout")
 def dropout(b: Builder, x: Value, p: float, train: bool) -> Any:
-    if train and p:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(train and p, "random values have no place in an exported model; call model.eval() first")
     return b.emit("Identity", x)
 
 
@@ -284,36 +274,31 @@ def embedding(b: Builder, weight: Value, indices: Value, *_: Any) -> Any:
 _ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}  # ONNX's gates by their places in PyTorch's weights
 
 
-def _gates(b: Builder, weights: list[Any], op: str) -> Any:
-    """The weights of one layer, a direction each, as ONNX has them."""
-    arrays = []
-    for v in weights:
-        if v.array is None:
-            raise b.unsupported("the weights must be parameters or constants")
-        parts = np.split(v.array, len(_ORDERS[op]))
-        arrays.append(np.concatenate([parts[i] for i in _ORDERS[op]]))
-    return b.const(np.stack(arrays), name=f"{b.node.name}_w")
+def _gates(b: Builder, op: str, v: Any, what: str) -> Any:
+    """A weight or bias, with its gates as ONNX has them."""
+    b.refuse_if(v.array is None, f"the {what} must be parameters or constants")
+    parts = np.split(v.array, len(_ORDERS[op]))
+    return np.concatenate([parts[i] for i in _ORDERS[op]])
 
 
 def _recurrent(
     b: Builder, op: str, x: Value, states: list[Value], params: list[Any], has_biases: bool, layers: int,
     dropout: float, train: bool, both: bool, batch_first: bool, **attributes: Any,
 ) -> Any:  # fmt: skip
-    if train and dropout:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(train and dropout, "random values have no place in an exported model; call model.eval() first")
     directions, size = 2 if both else 1, 4 if has_biases else 2
-    if len(params) != layers * directions * size:
-        raise b.unsupported("projections have no form in ONNX")
+    b.refuse_if(len(params) != layers * directions * size, "projections have no form in ONNX")
     hidden = b.size(states[0], 2)
     current = b.emit("Transpose", x, perm=[1, 0, 2]) if batch_first else x.name
     last: list[list[str]] = [[] for _ in states]
     for layer in range(layers):
         mine = [params[(layer * directions + d) * size :][:size] for d in range(directions)]
-        w, r = (_gates(b, [m[i] for m in mine], op) for i in (0, 1))
+        stacks = [np.stack([_gates(b, op, m[i], "weights") for m in mine]) for i in (0, 1)]
+        w, r = (b.const(stack, name=f"{b.node.name}_w") for stack in stacks)
         bias = None
         if has_biases:
-            both_biases = [Value("", m[2].dtype, (), _concat(b, op, m[2], m[3])) for m in mine]
-            bias = b.const(np.stack([v.array for v in both_biases]), name=f"{b.node.name}_b")
+            both_biases = [np.concatenate([_gates(b, op, v, "biases") for v in m[2:4]]) for m in mine]
+            bias = b.const(np.stack(both_biases), name=f"{b.node.name}_b")
         window = b.scalar_ints(layer * directions, (layer + 1) * directions, 0)
         begin = [b.emit("Slice", s, *window) if layers > 1 else s.name for s in states]
         results = b.emit(
@@ -328,19 +313,8 @@ def _recurrent(
     return [output, *[b.emit("Concat", *names, axis=0) if layers > 1 else names[0] for names in last]]
 
 
-def _concat(b: Builder, op: str, *biases: Any) -> Any:
-    arrays = []
-    for v in biases:
-        if v.array is None:
-            raise b.unsupported("the biases must be parameters or constants")
-        parts = np.split(v.array, len(_ORDERS[op]))
-        arrays += [parts[i] for i in _ORDERS[op]]
-    return np.concatenate(arrays)
-
-
 def _unpacked(b: Builder, args: Any) -> None:
-    if len(args) != 9 or not isinstance(args[8], bool):
-        raise b.unsupported("packed sequences have no form here")
+    b.refuse_if(len(args) != 9 or not isinstance(args[8], bool), "packed sequences have no form here")
 
 
 @emits("lstm")
@@ -394,8 +368,7 @@ def attention(
     b: Builder, query: Value, key: Value, value: Value, attn_mask: Any = None, dropout_p: float = 0.0,
     is_causal: bool = False, *, scale: Any = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    if dropout_p:
-        raise b.unsupported("random values have no place in an exported model; call model.eval() first")
+    b.refuse_if(dropout_p, "random values have no place in an exported model; call model.eval() first")
     dtype = query.dtype
     keys, values = key, value
     if enable_gqa:

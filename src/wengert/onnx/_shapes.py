@@ -14,8 +14,7 @@ _END = 9223372036854775807
 
 @emits("view reshape _unsafe_view")
 def view(b: Builder, x: Value, size: Any) -> Any:
-    if isinstance(size, torch.dtype):
-        raise b.unsupported("a view as another dtype has no form in ONNX")
+    b.refuse_if(isinstance(size, torch.dtype), "a view as another dtype has no form in ONNX")
     return b.emit("Reshape", x, b.ints(size), allowzero=1 if 0 in x.shape else None)
 
 
@@ -126,8 +125,7 @@ def repeat(b: Builder, x: Value, repeats: Any) -> Any:
 
 @emits("repeat_interleave")
 def repeat_interleave(b: Builder, x: Value, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Any:
-    if isinstance(repeats, Value):
-        raise b.unsupported("repeats in a tensor have no form in ONNX")
+    b.refuse_if(isinstance(repeats, Value), "repeats in a tensor have no form in ONNX")
     if dim is None:
         x = Value(b.emit("Reshape", x, b.const([-1], INT)), x.dtype, ("n",))
         dim = 0
@@ -146,8 +144,7 @@ def cat(b: Builder, tensors: list[Value], dim: int = 0) -> Any:
 
 @emits("hstack vstack")
 def hstack(b: Builder, tensors: list[Value]) -> Any:
-    if any(v.rank < 2 for v in tensors):
-        raise b.unsupported("only of tensors with two dims or more")
+    b.refuse_if(any(v.rank < 2 for v in tensors), "only of tensors with two dims or more")
     return cat(b, tensors, 1 if "hstack" in str(b.node.target) else 0)
 
 
@@ -194,8 +191,7 @@ def flip(b: Builder, x: Value, dims: list[int]) -> Any:
 
 @emits("roll")
 def roll(b: Builder, x: Value, shifts: list[int], dims: Any = None) -> Any:
-    if not dims:
-        raise b.unsupported("roll without dims has no form here")
+    b.refuse_if(not dims, "roll without dims has no form here")
     name = x.name
     for shift, dim in zip(shifts, dims, strict=True):
         if shift == 0:
@@ -219,8 +215,7 @@ def channel_shuffle(b: Builder, x: Value, groups: int) -> Any:
 def index(b: Builder, x: Value, indices: list[Any]) -> Any:
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if any(i.dtype in (torch.bool, torch.uint8) for _, i in given):
-        if len(given) > 1 or given[0][0] != 0:
-            raise b.unsupported("a mask among other indices has no form here")
+        b.refuse_if(len(given) > 1 or given[0][0] != 0, "a mask among other indices has no form here")
         places = b.emit("Transpose", b.emit("NonZero", given[0][1]), perm=[1, 0])
         return b.emit("GatherND", x, places)
     if len(given) == 1:
@@ -255,8 +250,7 @@ def index_put(b: Builder, x: Value, indices: list[Any], values: Value, accumulat
     if any(i is None or i.dtype == torch.bool for i in indices):
         raise b.unsupported("it writes by a mask, or not into the first dims")
     shape = indices[0].shape
-    if any(i.shape != shape for i in indices):
-        raise b.unsupported("index tensors of different shapes have no form here")
+    b.refuse_if(any(i.shape != shape for i in indices), "index tensors of different shapes have no form here")
     last = [b.emit("Unsqueeze", b.cast(i, INT), b.const([-1], INT)) for i in indices]
     places = b.emit("Concat", *last, axis=-1) if len(last) > 1 else last[0]
     whole = (*shape, *x.shape[len(indices) :])
@@ -307,8 +301,7 @@ def triangle(b: Builder, x: Value, diagonal: int = 0) -> Any:
 
 @emits("one_hot")
 def one_hot(b: Builder, x: Value, num_classes: int = -1) -> Any:
-    if num_classes < 0:
-        raise b.unsupported("the number of classes must be given")
+    b.refuse_if(num_classes < 0, "the number of classes must be given")
     return b.emit("OneHot", x, b.const([num_classes], INT), b.const([0, 1], INT))
 
 
@@ -346,8 +339,7 @@ def arange(b: Builder, *args: Any, dtype: Any = None) -> Any:
 
 @emits("meshgrid")
 def meshgrid(b: Builder, tensors: list[Value], *, indexing: str = "ij") -> Any:
-    if indexing != "ij":
-        raise b.unsupported("only indexing='ij' has a form here")
+    b.refuse_if(indexing != "ij", "only indexing='ij' has a form here")
     shape = b.ints([s for v in tensors for s in (_sizes(b, v, 0, v.rank) or [1])])
     count = len(tensors)
     return [

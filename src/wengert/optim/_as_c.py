@@ -149,14 +149,9 @@ class Recorder(Library):
     def add_scaled(self, a: Any, b: Any, factor: Any, t: Any) -> Any:
         return self.made(f"{self.text(a)} + {self.text(b)} * {self.text(factor)}")
 
-    def lerp(self, start: Any, end: Any, weight: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.lerp.__func__(self, start, end, weight, t)
-
-    def ema_of_squares(self, average: Any, g: Any, decay: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.ema_of_squares.__func__(self, average, g, decay, t)
-
-    def quotient_step(self, p: Any, n: Any, size: Any, d: Any, t: Any) -> Any:  # type: ignore[override]
-        return Library.quotient_step.__func__(self, p, n, size, d, t)
+    lerp = Library.lerp.__func__
+    ema_of_squares = Library.ema_of_squares.__func__
+    quotient_step = Library.quotient_step.__func__
 
 
 def _lines(

@@ -409,7 +409,6 @@ class ArrayOptimizer(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients; see ``Optimizer.step``."""
         loss = None if closure is None else loss_of(closure)
         tracer = TRACER.get()
         if tracer is not None:

@@ -146,7 +146,6 @@ class CyclicLR(_WithMomentum):
         return state | {"_scale_fn_custom": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` gave."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
         attributes = state_dict["_scale_fn_custom"]
         if attributes is not None:

@@ -13,7 +13,7 @@ from .._base.dtypes import BY_NUMPY
 from .._base.limits import finfo
 from .._payloads.transforms import plain_dtype
 from .._tape.tensor import Tensor, alias_payload
-from ._elementwise import ArrayOptimizer, advance, check_shape, new_step
+from ._elementwise import ArrayOptimizer, advance, check_one_element, check_shape, new_step
 from .optimizer import ParamsT, _to_scalar
 
 __all__ = ["Adafactor"]
@@ -48,8 +48,7 @@ class Adafactor(ArrayOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         for text, value, fine in (
             ("Learning rate should be >= 0", lr, lr >= 0),
             ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0),

@@ -226,7 +226,6 @@ class _Formula(LRScheduler):
     """Base of the schedules here: ``_next`` computes the rates; ``get_lr`` warns a caller other than ``step``."""
 
     def get_lr(self) -> list[float | Tensor]:
-        """The rates for ``self.last_epoch``; called by ``step``."""
         _warn_get_lr_called_within_step(self)
         return self._next()
 
@@ -260,7 +259,6 @@ class _WithFunctions(_Formula):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` gave."""
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
         for fn, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=False):
             if attributes is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import wengert as torch
 
 from .._tape.tensor import Tensor, alias_payload
-from ._elementwise import ArrayOptimizer, check_shape
+from ._elementwise import ArrayOptimizer, check_one_element, check_shape
 from .optimizer import ParamsT
 
 __all__ = ["Muon"]
@@ -47,8 +47,7 @@ class Muon(ArrayOptimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         for name, value in (("Learning rate", lr), ("momentum", momentum), ("weight decay", weight_decay)):
             if not value >= 0.0:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")

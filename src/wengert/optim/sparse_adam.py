@@ -12,7 +12,7 @@ import wengert as torch
 
 from .._tape.tensor import Tensor
 from .._tape.views import writable
-from ._elementwise import check_betas, check_option, number, step_at_rows
+from ._elementwise import check_betas, check_one_element, check_option, number, step_at_rows
 from .optimizer import Optimizer, ParamsT, loss_of
 
 __all__ = ["SparseAdam"]
@@ -40,8 +40,7 @@ class SparseAdam(Optimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         check_option("learning rate", lr, lr > 0.0)
         check_option("epsilon value", eps, eps > 0.0)
         check_betas(betas)

@@ -223,7 +223,6 @@ class SWALR(_Formula):
         return {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "anneal_func")}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` gave."""
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)
 

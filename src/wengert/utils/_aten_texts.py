@@ -5,8 +5,6 @@ arguments that say where a new tensor lies. Operators with the same overloads sh
 ``tests/compare/test_export.py`` compares them with PyTorch's own.
 """
 
-from __future__ import annotations
-
 OPTIONS = "Layout? layout=None,Device? device=None,bool? pin_memory=None"
 TEXT = """
 abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan arctanh argwhere asin asinh atan atanh
@@ -409,7 +407,6 @@ _prelu_kernel_backward: default(T grad_output,T self,T weight)
 glu_backward: default(T grad_output,T self,int dim)
 binary_cross_entropy_backward: default(T grad_output,T self,T target,T? weight=None,int reduction=1)
 _safe_softmax: default(T self,int dim,dtype? dtype=None)
-native_dropout: default(T input,float p,bool? train)
 native_dropout_backward: default(T grad_output,T mask,float scale)
 _assert_tensor_metadata: default(T a,int[]? size=None,int[]? stride=None,dtype? dtype=None,*,Device? device=None,
   Layout? layout=None)

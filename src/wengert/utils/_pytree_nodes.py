@@ -438,22 +438,15 @@ def _factory_from_text(text: DumpableContext) -> Context:
 
 _usual(tuple, "builtins.tuple", lambda t: (list(t), None), lambda c, _: tuple(c))
 _usual(list, "builtins.list", lambda t: (t, None), lambda c, _: list(c))
-_usual(
-    dict,
-    "builtins.dict",
-    lambda d: (list(d.values()), list(d)),
-    lambda c, keys: dict(zip(keys, c, strict=True)),
-    MappingKey,
-    lambda keys: keys,
-)
-_usual(
-    OrderedDict,
-    "collections.OrderedDict",
-    lambda d: (list(d.values()), list(d)),
-    lambda c, keys: OrderedDict(zip(keys, c, strict=True)),
-    MappingKey,
-    lambda keys: keys,
-)
+for _kind, _module in ((dict, "builtins"), (OrderedDict, "collections")):
+    _usual(
+        _kind,
+        f"{_module}.{_kind.__name__}",
+        lambda d: (list(d.values()), list(d)),
+        lambda c, keys, kind=_kind: kind(zip(keys, c, strict=True)),  # type: ignore[misc]
+        MappingKey,
+        lambda keys: keys,
+    )
 _usual(
     defaultdict,
     "collections.defaultdict",

@@ -1,7 +1,5 @@
 """What programs use of ``torch._dynamo``, PyTorch's tracer; wengert's is ``_compile``."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from wengert._compat import open_rows

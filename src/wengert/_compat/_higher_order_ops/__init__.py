@@ -4,8 +4,6 @@ PyTorch has them for its tracer. wengert does not trace: they are Python's own `
 for arguments and results, and are differentiable.
 """
 
-from __future__ import annotations
-
 from .associative_scan import associative_scan
 from .cond import cond
 from .map import map

@@ -1,7 +1,5 @@
 """Schemas of higher-order operators, which PyTorch's compiler needs and wengert has not."""
 
-from __future__ import annotations
-
 from wengert._base.absent import absent_class
 
 __all__ = ["HopSchemaGenerator"]

@@ -27,7 +27,6 @@ class ScriptedModule(torch.jit.RecursiveScriptModule, torch.jit.ScriptModule):
         return "RecursiveScriptModule"
 
     def extra_repr(self) -> str:
-        """The module's class."""
         return f"original_name={self.original_name}"
 
 

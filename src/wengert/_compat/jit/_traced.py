@@ -38,7 +38,6 @@ class TracedModule(GraphModule, torch.jit.ScriptModule):
         return self.original_name
 
     def extra_repr(self) -> str:
-        """The traced class."""
         return f"original_name={self.original_name}"
 
 

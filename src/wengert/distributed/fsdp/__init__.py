@@ -27,7 +27,7 @@ from ...autograd.variable import Variable
 from ...nn import Module, ModuleDict, ModuleList, Parameter
 from ...utils._pytree import tree_map
 from ..device_mesh import init_device_mesh
-from ..tensor import DTensor, Replicate, Shard, distribute_tensor
+from ..tensor import DTensor, Replicate, Shard, _filled, distribute_tensor
 
 __all__ = [
     "BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "FSDPModule", "FullStateDictConfig",
@@ -101,6 +101,18 @@ class _Sharded:
     def dim(self) -> int:
         return next(p.dim for p in self.part.placements if isinstance(p, Shard))
 
+    def filled(self, count: int, dtype: Any) -> Tensor:
+        """The part in the size of the largest."""
+        dim = self.dim()
+        return _filled(self.part.to_local().detach().to(dtype), dim, self.padded(count)[dim])
+
+    def grad_in_rows(self, count: int, dtype: Any) -> Tensor:
+        """The gradient as one row for each process."""
+        dim = self.dim()
+        size = self.padded(count)[dim]
+        grad = _filled(self.grad.to(dtype), dim, size * count)
+        return torch.stack([piece.reshape(-1) for piece in grad.split(size, dim)])
+
 
 class _Group:
     """The parameters of one call of ``fully_shard``: they are gathered, and their gradients reduced, together."""
@@ -130,7 +142,7 @@ class _Group:
             by_dtype.setdefault(self.policy.param_dtype or one.part.dtype, []).append(i)
         with torch.no_grad():
             for dtype, places in by_dtype.items():
-                parts = [_filled(self.parameters[i], self.count, dtype) for i in places]
+                parts = [self.parameters[i].filled(self.count, dtype) for i in places]
                 sizes = [p.numel() for p in parts]
                 mine = torch.cat([p.reshape(-1) for p in parts])
                 rows = mine.new_empty((self.count, sum(sizes)))
@@ -178,7 +190,7 @@ class _Group:
                 by_dtype.setdefault(self.policy.reduce_dtype or one.grad.dtype, []).append(one)
         with torch.no_grad():
             for dtype, those in by_dtype.items():
-                rows = torch.cat([_in_rows(one, self.count, dtype) for one in those], 1)
+                rows = torch.cat([one.grad_in_rows(self.count, dtype) for one in those], 1)
                 rows *= 1.0 / (self.processes if self.factor is None else self.factor)
                 mine = rows.new_empty(rows.shape[1])
                 work = dist.reduce_scatter_single(mine, rows.view(-1), group=self.shard_group, async_op=True)
@@ -208,28 +220,6 @@ class _Group:
                         before.to_local().add_(grad)
         if self.reshard_after_backward:
             self.reshard()
-
-
-def _filled(one: _Sharded, count: int, dtype: Any) -> Tensor:
-    """A part in the size of the largest."""
-    local, sizes = one.part.to_local().detach().to(dtype), one.padded(count)
-    if list(local.shape) == sizes:
-        return local
-    whole = local.new_zeros(sizes)
-    whole.narrow(one.dim(), 0, local.shape[one.dim()]).copy_(local)
-    return whole
-
-
-def _in_rows(one: _Sharded, count: int, dtype: Any) -> Tensor:
-    """A gradient as one row for each process."""
-    dim, sizes = one.dim(), one.padded(count)
-    grad = one.grad.to(dtype)
-    if grad.shape[dim] != sizes[dim] * count:
-        filled = list(grad.shape)
-        filled[dim] = sizes[dim] * count
-        grad = grad.new_zeros(filled)
-        grad.narrow(dim, 0, one.grad.shape[dim]).copy_(one.grad)
-    return torch.stack([piece.reshape(-1) for piece in grad.split(sizes[dim], dim)])
 
 
 class FSDPModule:

@@ -31,7 +31,6 @@ class PostLocalSGDOptimizer(Optimizer):
         return {**self.optim.state_dict(), "step": self.averager.step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load what ``state_dict`` gave."""
         self.optim.load_state_dict(state_dict)
         if "step" not in state_dict:
             warn("Loaded state dict does not contain a step counter for an averager. Setting step counter to 0.")
@@ -43,9 +42,7 @@ class PostLocalSGDOptimizer(Optimizer):
         self.averager.average_parameters(params=self.param_groups)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """The optimizer's."""
         self.optim.zero_grad(set_to_none=set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """The optimizer's."""
         self.optim.add_param_group(param_group)

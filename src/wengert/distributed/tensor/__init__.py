@@ -96,6 +96,15 @@ def _part(whole: Tensor, mesh: Any, placements: Any) -> Tensor:
     return whole
 
 
+def _filled(t: Tensor, dim: int, size: int) -> Tensor:
+    """The tensor with zeros after it, up to a size along a dimension."""
+    if t.shape[dim] == size:
+        return t
+    whole = t.new_zeros([*t.shape[:dim], size, *t.shape[dim + 1 :]])
+    whole.narrow(dim, 0, t.shape[dim]).copy_(t)
+    return whole
+
+
 def _gathered(local: Tensor, shape: Any, mesh: Any, placements: Any) -> Tensor:
     """The whole tensor of all parts, the last dimension of the mesh first."""
     for i in reversed(range(mesh.ndim)):
@@ -105,11 +114,7 @@ def _gathered(local: Tensor, shape: Any, mesh: Any, placements: Any) -> Tensor:
             dist.all_reduce(local, getattr(dist.ReduceOp, place.reduce_op.upper()), group)
         elif isinstance(place, Shard):
             total = _slice(shape, mesh, [*placements[:i], *[Replicate()] * (mesh.ndim - i)])[1][place.dim]
-            step = -(-total // mesh.shape[i])
-            rows = list(local.shape)
-            rows[place.dim] = step
-            mine = local.new_zeros(rows)
-            mine.narrow(place.dim, 0, local.shape[place.dim]).copy_(local)
+            mine = _filled(local, place.dim, -(-total // mesh.shape[i])).contiguous()
             parts = [torch.empty_like(mine) for _ in range(mesh.shape[i])]
             dist.all_gather(parts, mine, group)
             local = torch.cat(parts, place.dim).narrow(place.dim, 0, total)
@@ -189,7 +194,6 @@ class DTensor(Tensor):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
         return len(self._whole)
 
     def size(self, dim: int | None = None) -> Any:

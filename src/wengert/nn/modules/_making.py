@@ -19,13 +19,14 @@ from .module import Module
 class FunctionLayer(Module):
     """Base of layers that call one function of ``nn.functional``, which class keywords describe.
 
-    ``function``: its name. ``options``: the attributes that it gets after the input. ``shown``: those that the layer's
-    text lists, and ``constants``: those in ``__constants__``, unless the class lists them itself; both are the options
-    by default. ``dims``: the number of dimensions, where classes differ in nothing else.
+    ``function``: its name. ``options``: the attributes that it gets after the input, ``named``: those that it gets by
+    name, from ``_of``. ``shown``: those that the layer's text lists, and ``constants``: those in ``__constants__``,
+    unless the class lists them itself; both are the options by default. ``dims``: the number of dimensions, where
+    classes differ in nothing else.
     """
 
     _function = ""
-    _options: tuple[str, ...] = ()
+    _named: tuple[str, ...] = ()
     _shown: tuple[str, ...] = ()
     _given: Any = staticmethod(lambda layer: ())  # a layer's values of the options, as a tuple
     _dims = 0
@@ -35,6 +36,7 @@ class FunctionLayer(Module):
         cls,
         function: str = "",
         options: str | None = None,
+        named: str | None = None,
         shown: str | None = None,
         constants: str | None = None,
         dims: int = 0,
@@ -48,18 +50,25 @@ class FunctionLayer(Module):
         if dims:
             cls._dims = dims
         if options is not None:
-            cls._options = cls._shown = tuple(options.split())
-            one = len(cls._options) == 1  # of which ``attrgetter`` gives no tuple
-            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*cls._options)
+            cls._shown = tuple(options.split())
+            one = len(cls._shown) == 1  # of which ``attrgetter`` gives no tuple
+            cls._given = staticmethod(lambda layer: (getattr(layer, options),)) if one else attrgetter(*cls._shown)
+        if named is not None:
+            cls._named = tuple(named.split())
         if shown is not None:
             cls._shown = tuple(shown.split())
-        names = options if constants is None else constants
+        names = constants or options or named
         if names is not None and "__constants__" not in cls.__dict__:
             cls.__constants__ = names.split()
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of the input and the layer's options."""
         return getattr(F, self._function)(input, *self._given(self))
+
+    def _of(self, *inputs: Any, **named: Any) -> Any:
+        """The function of inputs, options and named options."""
+        named |= {name: getattr(self, name) for name in self._named}
+        return getattr(F, self._function)(*inputs, *self._given(self), **named)
 
     def extra_repr(self) -> str:
         """The options; ``inplace`` only where it is true."""

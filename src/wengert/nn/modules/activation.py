@@ -34,7 +34,6 @@ class ReLU(_Inplace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """``max(0, x)``."""
         if type(input) is Tensor:  # the shortest way; what traces sees PyTorch's call
             return F.relu_(input) if self.inplace else torch.relu(input)
         return F.relu(input, inplace=self.inplace)
@@ -64,7 +63,6 @@ class Sigmoid(Module):
     """``1 / (1 + exp(-x))``."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """``1 / (1 + exp(-x))``."""
         return torch.sigmoid(input)
 
 
@@ -72,7 +70,6 @@ class Tanh(Module):
     """The hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """``tanh(x)``."""
         return torch.tanh(input)
 
 
@@ -160,11 +157,9 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """``x * Phi(x)``."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
-        """The approximation."""
         return f"approximate={self.approximate!r}"
 
 
@@ -182,7 +177,6 @@ class _Shrink(FunctionLayer, options="lambd"):
         self.lambd = lambd
 
     def extra_repr(self) -> str:
-        """The threshold."""
         return f"{self.lambd}"
 
 
@@ -239,7 +233,6 @@ class _OverDim(FunctionLayer, options="dim"):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function along ``dim``."""
         return getattr(F, self._function)(input, self.dim, _stacklevel=5)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -268,7 +261,6 @@ class Softmax2d(Module):
     """Softmax over the channels at each position of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """``softmax`` over the channels."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3, _stacklevel=5)

@@ -378,7 +378,6 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        """The parameters' dtypes and sizes."""
         return _listing(enumerate(self), lambda p: p.dtype)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -495,7 +494,6 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        """The parameters' types and sizes."""
         return _listing(self.items(), typename)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

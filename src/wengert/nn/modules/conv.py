@@ -63,7 +63,6 @@ class _ConvNd(
         draw_by_inputs(self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         dims = len(self.kernel_size)
         none, ones = (0,) * dims, (1,) * dims
         return (

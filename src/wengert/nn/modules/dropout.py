@@ -16,7 +16,6 @@ class _DropoutNd(FunctionLayer, options="p training inplace", constants="p inpla
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """The probability."""
         return listed(self, "p", "inplace")
 
 

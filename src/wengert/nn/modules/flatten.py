@@ -24,7 +24,6 @@ class Flatten(FunctionLayer, options="start_dim end_dim"):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with these dimensions flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
 
@@ -52,5 +51,4 @@ class Unflatten(FunctionLayer, options="dim unflattened_size"):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with this dimension split."""
         return input.unflatten(self.dim, self.unflattened_size)

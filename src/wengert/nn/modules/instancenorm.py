@@ -52,19 +52,12 @@ class _InstanceNorm(_NormBase):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing, unexpected, errors)
 
     def _apply_instance_norm(self, input: Tensor) -> Tensor:
-        return F.instance_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            self.momentum if self.momentum is not None else 0.0,
-            self.eps,
-        )
+        statistics = (self.running_mean, self.running_var)
+        by_input = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        return F.instance_norm(input, *statistics, self.weight, self.bias, by_input, momentum, self.eps)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with mean 0 and variance 1 for each channel of each example."""
         self._check_input_dim(input)
         dim = input.dim() - self._ranks[0]
         if input.size(dim) != self.num_features:

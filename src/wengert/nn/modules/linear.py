@@ -27,7 +27,6 @@ class Identity(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input."""
         return input
 
 
@@ -64,7 +63,6 @@ class Linear(Module):
         draw_by_inputs(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """``input @ weight.T + bias``."""
         try:  # what __getattr__ would find, without its cost
             own = self._parameters
             return F.linear(input, own["weight"], own["bias"])
@@ -77,7 +75,6 @@ class Linear(Module):
             cls.forward = _by_attributes
 
     def extra_repr(self) -> str:
-        """The sizes."""
         return f"{listed(self, 'in_features', 'out_features')}, bias={self.bias is not None}"
 
 
@@ -123,11 +120,9 @@ class Bilinear(Module):
         init_within(1 / math.sqrt(self.weight.size(1)), *drawn)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """The bilinear form of both inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes."""
         return f"{listed(self, 'in1_features', 'in2_features', 'out_features')}, bias={self.bias is not None}"
 
 

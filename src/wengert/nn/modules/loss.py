@@ -38,22 +38,26 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class _Pairwise(FunctionLayer):
-    """A mixin of losses of an input and a target; the function gets the options by name."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        """The loss, reduced as ``reduction`` says."""
-        return getattr(F, self._function)(input, target, **dict(zip(self._options, self._given(self), strict=True)))
+class _Named(FunctionLayer):
+    """A mixin of losses whose function gets the options by name."""
 
     extra_repr = Module.extra_repr
 
 
+class _Pairwise(_Named):
+    """A mixin of losses of an input and a target."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        """The loss, reduced as ``reduction`` says."""
+        return self._of(input, target)
+
+
 # ---- regression
-class L1Loss(_Pairwise, _Loss, function="l1_loss", options="reduction"):
+class L1Loss(_Pairwise, _Loss, function="l1_loss", named="reduction"):
     """``|input - target|``, reduced by mean, sum or not at all."""
 
 
-class MSELoss(_Pairwise, _Loss, function="mse_loss", options="reduction"):
+class MSELoss(_Pairwise, _Loss, function="mse_loss", named="reduction"):
     """``(input - target) ** 2``, reduced by mean, sum or not at all.
 
     >>> import wengert as torch
@@ -62,7 +66,7 @@ class MSELoss(_Pairwise, _Loss, function="mse_loss", options="reduction"):
     """
 
 
-class SmoothL1Loss(_Pairwise, _Loss, function="smooth_l1_loss", options="reduction beta"):
+class SmoothL1Loss(_Pairwise, _Loss, function="smooth_l1_loss", named="reduction beta"):
     """``d**2 / (2 beta)`` where ``|d| < beta``, else ``|d| - beta / 2``."""
 
     def __init__(
@@ -72,7 +76,7 @@ class SmoothL1Loss(_Pairwise, _Loss, function="smooth_l1_loss", options="reducti
         self.beta = beta
 
 
-class HuberLoss(_Pairwise, _Loss, function="huber_loss", options="reduction delta"):
+class HuberLoss(_Pairwise, _Loss, function="huber_loss", named="reduction delta"):
     """``d**2 / 2`` where ``|d| <= delta``, else ``delta * (|d| - delta / 2)``."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
@@ -82,7 +86,7 @@ class HuberLoss(_Pairwise, _Loss, function="huber_loss", options="reduction delt
         self.delta = delta
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Named, _Loss, function="poisson_nll_loss", named="log_input full eps reduction"):
     """Negative log-likelihood of counts under a Poisson distribution."""
 
     def __init__(
@@ -97,14 +101,12 @@ class PoissonNLLLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
         """``exp(log_input) - target * log_input``."""
-        return F.poisson_nll_loss(
-            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
-        )
+        return self._of(log_input, target)
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(_Named, _Loss, function="gaussian_nll_loss", named="full eps reduction"):
     """Negative log-likelihood under normal distributions with the given variances."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = "mean") -> None:
@@ -112,13 +114,13 @@ class GaussianNLLLoss(_Loss):
         self.full = full
         self.eps = eps
 
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:  # type: ignore[override]
         """``(log(var) + (input - target)**2 / var) / 2``."""
-        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+        return self._of(input, target, var)
 
 
 # ---- classification
-class NLLLoss(_Pairwise, _WeightedLoss, function="nll_loss", options="weight ignore_index reduction"):
+class NLLLoss(_Pairwise, _WeightedLoss, function="nll_loss", named="weight ignore_index reduction"):
     """Minus the log-probability of the target class: input (N, C, ...), target (N, ...)."""
 
     def __init__(
@@ -146,7 +148,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(
-    _Pairwise, _WeightedLoss, function="cross_entropy", options="weight ignore_index reduction label_smoothing"
+    _Pairwise, _WeightedLoss, function="cross_entropy", named="weight ignore_index reduction label_smoothing"
 ):
     """``NLLLoss`` of the log-softmax of scores (N, C, ...); targets are classes (N, ...) or probabilities (N, C, ...).
 
@@ -169,7 +171,7 @@ class CrossEntropyLoss(
         self.label_smoothing = label_smoothing
 
 
-class KLDivLoss(_Pairwise, _Loss, function="kl_div", options="reduction log_target"):
+class KLDivLoss(_Pairwise, _Loss, function="kl_div", named="reduction log_target"):
     """``target * (log(target) - input)``: input holds log-probabilities."""
 
     def __init__(
@@ -183,12 +185,12 @@ class KLDivLoss(_Pairwise, _Loss, function="kl_div", options="reduction log_targ
         self.log_target = log_target
 
 
-class BCELoss(_Pairwise, _WeightedLoss, function="binary_cross_entropy", options="weight reduction"):
+class BCELoss(_Pairwise, _WeightedLoss, function="binary_cross_entropy", named="weight reduction"):
     """Cross entropy of probabilities with targets between 0 and 1."""
 
 
 class BCEWithLogitsLoss(
-    _Pairwise, _Loss, function="binary_cross_entropy_with_logits", options="weight pos_weight reduction"
+    _Pairwise, _Loss, function="binary_cross_entropy_with_logits", named="weight pos_weight reduction"
 ):
     """``BCELoss`` of ``sigmoid(input)``, without overflow; ``pos_weight`` weighs the positive part."""
 
@@ -208,21 +210,21 @@ class BCEWithLogitsLoss(
         self.register_buffer("pos_weight", pos_weight)
 
 
-class SoftMarginLoss(_Pairwise, _Loss, function="soft_margin_loss", options="reduction"):
+class SoftMarginLoss(_Pairwise, _Loss, function="soft_margin_loss", named="reduction"):
     """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
 
 
-class MultiLabelMarginLoss(_Pairwise, _Loss, function="multilabel_margin_loss", options="reduction"):
+class MultiLabelMarginLoss(_Pairwise, _Loss, function="multilabel_margin_loss", named="reduction"):
     """Hinge loss between each class in the target's list and each class outside it."""
 
 
 class MultiLabelSoftMarginLoss(
-    _Pairwise, _WeightedLoss, function="multilabel_soft_margin_loss", options="weight reduction"
+    _Pairwise, _WeightedLoss, function="multilabel_soft_margin_loss", named="weight reduction"
 ):
     """Binary cross entropy of each class's ``sigmoid(input)``, averaged over the classes."""
 
 
-class MultiMarginLoss(_Pairwise, _WeightedLoss, function="multi_margin_loss", options="p margin weight reduction"):
+class MultiMarginLoss(_Pairwise, _WeightedLoss, function="multi_margin_loss", named="p margin weight reduction"):
     """Hinge loss between the target's class and each other class, to the power ``p`` (1 or 2)."""
 
     def __init__(
@@ -253,7 +255,7 @@ class _MarginLoss(_Loss):
         self.margin = margin
 
 
-class HingeEmbeddingLoss(_Pairwise, _MarginLoss, function="hinge_embedding_loss", options="margin reduction"):
+class HingeEmbeddingLoss(_Pairwise, _MarginLoss, function="hinge_embedding_loss", named="margin reduction"):
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
 
     def __init__(
@@ -262,20 +264,18 @@ class HingeEmbeddingLoss(_Pairwise, _MarginLoss, function="hinge_embedding_loss"
         super().__init__(margin, size_average, reduce, reduction)
 
 
-class CosineEmbeddingLoss(_MarginLoss):
+class CosineEmbeddingLoss(_Named, _MarginLoss, function="cosine_embedding_loss", named="margin reduction"):
     """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """The loss of the angle between the inputs."""
-        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        return self._of(input1, input2, target)
 
 
-class MarginRankingLoss(_MarginLoss):
+class MarginRankingLoss(_Named, _MarginLoss, function="margin_ranking_loss", named="margin reduction"):
     """``max(0, -target * (x1 - x2) + margin)``: with target 1, x1 should be larger than x2."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """``max(0, -target * (x1 - x2) + margin)``."""
-        return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        return self._of(input1, input2, target)
 
 
 def _above_zero(margin: float, name: str) -> float:
@@ -284,7 +284,7 @@ def _above_zero(margin: float, name: str) -> float:
     return margin
 
 
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(_Named, _Loss, function="triplet_margin_loss", named="margin p eps swap reduction"):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``, where d is the distance in the p-norm."""
 
     def __init__(
@@ -301,21 +301,17 @@ class TripletMarginLoss(_Loss):
         self.margin = _above_zero(margin, "TripletMarginLoss")
         self.p, self.eps, self.swap = p, eps, swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
-        return F.triplet_margin_loss(
-            anchor,
-            positive,
-            negative,
-            margin=self.margin,
-            p=self.p,
-            eps=self.eps,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
+        return self._of(anchor, positive, negative)
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(
+    _Named,
+    _Loss,
+    function="triplet_margin_with_distance_loss",
+    named="distance_function margin swap reduction",
+    constants="margin swap reduction",
+):
     """``TripletMarginLoss`` with a given distance function."""
 
     def __init__(
@@ -330,17 +326,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin, self.swap = _above_zero(margin, "TripletMarginWithDistanceLoss"), swap
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
-        return F.triplet_margin_with_distance_loss(
-            anchor,
-            positive,
-            negative,
-            distance_function=self.distance_function,
-            margin=self.margin,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
+        return self._of(anchor, positive, negative)
 
 
 class CTCLoss(_Loss):
@@ -352,7 +339,6 @@ class CTCLoss(_Loss):
         self.zero_infinity = zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        """The negative log-likelihood of the targets."""
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )

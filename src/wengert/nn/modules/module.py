@@ -68,6 +68,7 @@ def _addindent(text: str, spaces: int) -> str:
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
+    """What the class computes of its inputs; each subclass defines it."""
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 

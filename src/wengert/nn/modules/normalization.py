@@ -24,7 +24,6 @@ class LocalResponseNorm(FunctionLayer, function="local_response_norm", options="
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"{self.size}, {listed(self, 'alpha', 'beta', 'k')}"
 
 
@@ -39,7 +38,6 @@ class CrossMapLRN2d(LocalResponseNorm):
         super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, each element divided by a norm of its neighbours."""
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
         windows = torch.tensor(_lua_windows(input.size(1), self.size), dtype=input.dtype)
@@ -110,11 +108,9 @@ class LayerNorm(_Affine):
         self._make(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The normalised input."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"{self.normalized_shape}, {listed(self, 'eps', 'elementwise_affine')}, bias={self.bias is not None}"
 
 
@@ -141,11 +137,9 @@ class GroupNorm(_Affine):
         self._make(num_channels, affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         sizes = f"{self.num_groups}, {self.num_channels}"
         return f"{sizes}, {listed(self, 'eps', 'affine')}, bias={self.bias is not None}"
 
@@ -170,11 +164,9 @@ class RMSNorm(_Affine):
         self._make(self.normalized_shape, elementwise_affine, None, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The normalised input."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"{self.normalized_shape}, {listed(self, 'eps', 'elementwise_affine')}"
 
 

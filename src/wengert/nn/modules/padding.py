@@ -19,11 +19,9 @@ class _PadNd(FunctionLayer, options="padding"):
         self.padding = _ntuple(2 * self._dims)(padding)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The padded input."""
         return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
-        """The padding."""
         return f"{self.padding}"
 
 
@@ -36,7 +34,6 @@ class _CircularPadNd(_PadNd):
             raise ValueError(f"expected {low}D or {low + 1}D input (got {input.dim()}D input)")
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, padded with its other end on each side."""
         self._check_input_dim(input)
         return F.pad(input, self.padding, "circular")
 
@@ -59,7 +56,6 @@ class _ConstantPadNd(_PadNd, options="padding value"):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with ``value`` on each side."""
         return F.pad(input, self.padding, "constant", self.value)
 
     extra_repr = FunctionLayer.extra_repr

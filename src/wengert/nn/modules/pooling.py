@@ -12,7 +12,12 @@ from .utils import _ntuple
 
 
 # ---- maximum
-class _MaxPoolNd(FunctionLayer, shown="kernel_size stride padding dilation ceil_mode"):
+class _MaxPoolNd(
+    FunctionLayer,
+    options="kernel_size stride padding dilation",
+    named="ceil_mode return_indices",
+    shown="kernel_size stride padding dilation ceil_mode",
+):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
 
     def __init__(
@@ -31,15 +36,7 @@ class _MaxPoolNd(FunctionLayer, shown="kernel_size stride padding dilation ceil_
 
     def forward(self, input: Tensor) -> Any:
         """The largest element of each window; with ``return_indices`` also its index."""
-        return getattr(F, self._function)(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+        return self._of(input)
 
 
 class MaxPool1d(_MaxPoolNd, function="max_pool1d"):
@@ -144,7 +141,13 @@ class AvgPool3d(_AvgPoolWithDivisor, function="avg_pool3d"):
 
 
 # ---- other kinds of windows
-class _FractionalMaxPoolNd(FunctionLayer, options="kernel_size return_indices output_size output_ratio", shown=""):
+class _FractionalMaxPoolNd(
+    FunctionLayer,
+    options="kernel_size output_size output_ratio return_indices",
+    named="_random_samples",
+    shown="",
+    constants="kernel_size return_indices output_size output_ratio",
+):
     def __init__(
         self,
         kernel_size: Any,
@@ -171,15 +174,7 @@ class _FractionalMaxPoolNd(FunctionLayer, options="kernel_size return_indices ou
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        """The largest element of each window; the positions of the windows are random."""
-        return getattr(F, self._function)(
-            input,
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            self.return_indices,
-            _random_samples=self._random_samples,
-        )
+        return self._of(input)
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd, function="fractional_max_pool2d", dims=2):
@@ -196,7 +191,6 @@ class _LPPoolNd(FunctionLayer, options="norm_type kernel_size stride ceil_mode")
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """The p-norm of each window."""
         return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 

@@ -290,7 +290,6 @@ class RNNBase(_Recurrent):
         return output, torch.stack(last, 0)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
         return f"{self.input_size}, {self.hidden_size}" + unusual(self, **usual, bidirectional=False)
 
@@ -439,7 +438,6 @@ class RNNCellBase(_Recurrent):
         self.reset_parameters()
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         own = {"nonlinearity": "tanh"} if "nonlinearity" in self.__dict__ else {}
         return f"{self.input_size}, {self.hidden_size}" + unusual(self, bias=True, **own)
 
@@ -496,7 +494,6 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state."""
         mode = _MODES.get(self.nonlinearity)
         if mode is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
@@ -528,5 +525,4 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state."""
         return self._step("GRU", input, hx, () if hx is None else (("hidden", hx),))

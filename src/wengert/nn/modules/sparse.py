@@ -8,7 +8,6 @@ import wengert as torch
 
 from ..._base.grad_mode import no_grad
 from ..._tape.tensor import Tensor
-from .. import functional as F
 from .. import init
 from ..parameter import Parameter
 from ._making import FunctionLayer, unusual
@@ -103,7 +102,6 @@ class Embedding(
         self._make_weight(_weight, not _freeze, device, dtype)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         sparse = "" if self.sparse is False else ", sparse=True"
         return f"{self.num_embeddings}, {self.embedding_dim}" + unusual(self, padding_idx=None, **_USUAL) + sparse
 
@@ -132,6 +130,8 @@ class Embedding(
 
 class EmbeddingBag(
     _Table,
+    function="embedding_bag",
+    named="max_norm norm_type scale_grad_by_freq mode sparse include_last_offset padding_idx",
     constants="num_embeddings embedding_dim max_norm norm_type scale_grad_by_freq mode sparse "
     "include_last_offset padding_idx",
 ):
@@ -161,22 +161,9 @@ class EmbeddingBag(
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """One vector per bag: the rows of a 2-d input, or the parts of a 1-d one that start at ``offsets``."""
-        return F.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            per_sample_weights,
-            self.include_last_offset,
-            self.padding_idx,
-        )
+        return self._of(input, self.weight, offsets, per_sample_weights=per_sample_weights)
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that do not have their default values."""
         options = f"{unusual(self, **_USUAL)}, mode={self.mode!r}{unusual(self, padding_idx=None)}"
         return f"{self.num_embeddings}, {self.embedding_dim}{options}"
 

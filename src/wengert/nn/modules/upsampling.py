@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._tape.tensor import Tensor
-from .. import functional as F
-from .module import Module
+from ._making import FunctionLayer
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
@@ -17,7 +16,12 @@ def _as_floats(factor: Any) -> Any:
     return float(factor) if factor else None
 
 
-class Upsample(Module):
+class Upsample(
+    FunctionLayer,
+    function="interpolate",
+    options="size scale_factor mode align_corners",
+    named="recompute_scale_factor",
+):
     """``interpolate`` as a module: to a size or by a factor; mode nearest, linear, bilinear, bicubic or trilinear.
 
     >>> import wengert as torch
@@ -41,22 +45,13 @@ class Upsample(Module):
         self.scale_factor = _as_floats(scale_factor)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input at the new size."""
-        return F.interpolate(
-            input,
-            self.size,
-            self.scale_factor,
-            self.mode,
-            self.align_corners,
-            recompute_scale_factor=self.recompute_scale_factor,
-        )
+        return self._of(input)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state.setdefault("recompute_scale_factor", True)
         super().__setstate__(state)
 
     def extra_repr(self) -> str:
-        """The size or factor, and the mode."""
         what = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
         return f"{what}, mode={self.mode!r}"
 

@@ -28,7 +28,6 @@ class DataParallel(Module):
         self.device_ids: list[Any] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the module gives."""
         return self.module(*inputs, **kwargs)
 
 

@@ -326,7 +326,6 @@ class DistributedDataParallel(Module, Joinable):
             self.require_backward_grad_sync = before
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the module gives."""
         self._pre_forward()
         before, DistributedDataParallel._active_ddp_module = DistributedDataParallel._active_ddp_module, self
         try:

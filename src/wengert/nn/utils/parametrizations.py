@@ -45,7 +45,6 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        """The weight with this length and direction."""
         return torch._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,7 +105,6 @@ class _SpectralNorm(Module):
             self._v.copy_(F.normalize(torch.mv(matrix.t(), self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
-        """The weight divided by its largest singular value."""
         if weight.ndim == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
         matrix = self._reshape_weight_to_matrix(weight)
@@ -176,7 +174,6 @@ class _Orthogonal(Module):
             self.register_buffer("base", None)
 
     def forward(self, x: Tensor) -> Tensor:
-        """An orthogonal matrix."""
         wide = x.size(-2) < x.size(-1)
         q = self._map(x.mT if wide else x)
         if hasattr(self, "base"):

@@ -160,7 +160,6 @@ class ParametrizationList(ModuleList):
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def forward(self) -> Any:
-        """The parametrized tensor."""
         first, *rest = self
         value = first(*(getattr(self, name) for name in self._original_names()))
         for module in rest:

@@ -207,39 +207,38 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
+class _Unstructured(BasePruningMethod):
+    """Prunes the elements of the highest scores: a number of them, or a fraction between 0 and 1."""
+
+    PRUNING_TYPE = "unstructured"
+
+    def __init__(self, amount: Amount) -> None:
+        _validate_pruning_amount_init(amount)
+        self.amount = amount
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        count = _count(self.amount, t.nelement())
+        mask = default_mask.clone(memory_format=torch.contiguous_format)
+        if count:
+            mask.view(-1)[torch.topk(self._score(t).view(-1), k=count).indices] = 0
+        return mask
+
+    def _score(self, t: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class RandomUnstructured(_Unstructured):
     """Prunes random elements: a number of them, or a fraction between 0 and 1."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: Amount) -> None:
-        _validate_pruning_amount_init(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        return _without(t, default_mask, self.amount, torch.rand_like)
+    def _score(self, t: Tensor) -> Tensor:
+        return torch.rand_like(t)
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements with the smallest absolute values."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: Amount) -> None:
-        _validate_pruning_amount_init(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        return _without(t, default_mask, self.amount, lambda t: -t.abs())
-
-
-def _without(t: Tensor, default_mask: Tensor, amount: Amount, score: Any) -> Tensor:
-    """The mask without the elements of the highest scores."""
-    count = _count(amount, t.nelement())
-    mask = default_mask.clone(memory_format=torch.contiguous_format)
-    if count:
-        mask.view(-1)[torch.topk(score(t).view(-1), k=count).indices] = 0
-    return mask
+    def _score(self, t: Tensor) -> Tensor:
+        return -t.abs()
 
 
 class RandomStructured(BasePruningMethod):

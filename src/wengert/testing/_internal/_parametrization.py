@@ -12,6 +12,8 @@ from typing import Any
 
 import wengert as torch
 
+from ._test_case import setting
+
 #: the function, the suffix of its name, its additional arguments, and a function from these to its decorators
 Variant = tuple[Any, str, dict[str, Any], Callable[[dict[str, Any]], Iterable[Any]]]
 
@@ -181,11 +183,8 @@ def _with_swap(test: Any, value: bool) -> Any:
     @functools.wraps(test)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         future = torch.__future__
-        before = future.get_swap_module_params_on_conversion()
-        future.set_swap_module_params_on_conversion(value)
-        try:
+        ask, change = future.get_swap_module_params_on_conversion, future.set_swap_module_params_on_conversion
+        with setting(value, ask, change):
             return test(*args, **kwargs)
-        finally:
-            future.set_swap_module_params_on_conversion(before)
 
     return wrapper

@@ -47,14 +47,19 @@ class NoTest:
 
 
 @contextlib.contextmanager
-def set_warn_always_context(new_val: bool) -> Iterator[None]:
-    """A context that sets whether warnings that are given once are given always."""
-    before = torch.is_warn_always_enabled()
-    torch.set_warn_always(new_val)
+def setting(value: Any, ask: Callable[[], Any], change: Callable[[Any], Any]) -> Iterator[None]:
+    """A context with another value of a setting."""
+    before = ask()
+    change(value)
     try:
         yield
     finally:
-        torch.set_warn_always(before)
+        change(before)
+
+
+def set_warn_always_context(new_val: bool) -> contextlib.AbstractContextManager[None]:
+    """A context that sets whether warnings that are given once are given always."""
+    return setting(new_val, torch.is_warn_always_enabled, torch.set_warn_always)
 
 
 class TestCase(unittest.TestCase):

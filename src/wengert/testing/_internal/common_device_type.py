@@ -284,9 +284,7 @@ class ops(_TestParametrizer):
         return found[:1] if wanted in (OpDTypes.any_one, OpDTypes.any_common_cpu_cuda_one) else found
 
 
-def onlyCPU(fn: Any) -> Any:
-    """Run on the CPU only."""
-    return onlyOn("cpu")(fn)
+onlyCPU, onlyCUDA = onlyOn("cpu"), onlyOn("cuda")
 
 
 def onlyNativeDeviceTypes(fn: Any) -> Any:
@@ -297,11 +295,6 @@ def onlyNativeDeviceTypes(fn: Any) -> Any:
 def onlyNativeDeviceTypesAnd(devices: Any = None) -> Any:
     """Run on PyTorch's native devices and on the given ones."""
     return _never
-
-
-def onlyCUDA(fn: Any) -> Any:
-    """Run on CUDA only: never."""
-    return onlyOn("cuda")(fn)
 
 
 def largeTensorTest(size: Any, device: Any = None, inductor: Any = None) -> Any:

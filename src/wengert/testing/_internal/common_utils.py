@@ -34,7 +34,7 @@ from ...library import LIBRARIES_OF_TESTS
 from ._matrices import *  # noqa: F403  programs import them from here, as what follows
 from ._parametrization import *  # noqa: F403
 from ._parametrization import _TestParametrizer as _TestParametrizer  # noqa: PLC0414
-from ._test_case import SEED, TestCase
+from ._test_case import SEED, TestCase, setting
 from ._test_case import NoTest as NoTest  # noqa: PLC0414
 from ._test_case import set_rng_seed as set_rng_seed  # noqa: PLC0414
 from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414
@@ -144,9 +144,7 @@ def xfailIf(condition: bool) -> Any:
     return unittest.expectedFailure if condition else _never
 
 
-def skip_but_pass_in_sandcastle(reason: str) -> Any:
-    """Skip."""
-    return unittest.skip(reason)
+skip_but_pass_in_sandcastle = unittest.skip
 
 
 def skipIfWindows(func: Any = None, *, msg: str = "test doesn't currently work on the Windows stack") -> Any:
@@ -185,9 +183,7 @@ def skip_exception_type(exc_type: type[Exception]) -> Any:
     return context()
 
 
-def scoped_load_inline(func: Any) -> Any:
-    """Skip a test that compiles C++ against PyTorch."""
-    return unittest.skip("there is no C++ in wengert")(func)
+scoped_load_inline = unittest.skip("there is no C++ in wengert")
 
 
 # ---- contexts
@@ -196,15 +192,9 @@ def freeze_rng_state() -> Any:
     return torch.random.fork_rng()
 
 
-@contextlib.contextmanager
-def set_default_dtype(dtype: Any) -> Iterator[None]:
+def set_default_dtype(dtype: Any) -> contextlib.AbstractContextManager[None]:
     """A context with another default dtype."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
+    return setting(dtype, torch.get_default_dtype, torch.set_default_dtype)
 
 
 @contextlib.contextmanager
@@ -215,16 +205,9 @@ def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def disable_gc() -> Iterator[None]:
+def disable_gc() -> contextlib.AbstractContextManager[None]:
     """A context without garbage collection."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
+    return setting(False, gc.isenabled, lambda on: gc.enable() if on else gc.disable())
 
 
 class ProfilingMode(Enum):
@@ -264,11 +247,7 @@ def wrapDeterministicFlagAPITest(fn: Any) -> Any:
     return wrapper
 
 
-@contextlib.contextmanager
-def set_cwd(path: str) -> Iterator[None]:
-    """A context with another working folder."""
-    with contextlib.chdir(path):
-        yield
+set_cwd = contextlib.chdir
 
 
 @contextlib.contextmanager
@@ -284,11 +263,9 @@ def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
             os.unlink(made.name)
 
 
-@contextlib.contextmanager
-def TemporaryDirectoryName(suffix: str | None = None) -> Iterator[str]:
+def TemporaryDirectoryName(suffix: str | None = None) -> contextlib.AbstractContextManager[str]:
     """A context with a temporary folder; yields its name."""
-    with tempfile.TemporaryDirectory(suffix=suffix) as name:
-        yield name
+    return tempfile.TemporaryDirectory(suffix=suffix)
 
 
 def suppress_warnings(fn: Any) -> Any:

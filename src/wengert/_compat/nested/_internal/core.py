@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import wengert as torch
@@ -188,20 +189,12 @@ class Nested(torch.Tensor):
         """The size, as a node says it."""
         return [len(self._parts())]
 
-    @property
-    def is_leaf(self) -> bool:
-        return self._values.is_leaf
+    is_leaf = property(attrgetter("_values.is_leaf"))  # type: ignore[assignment]
+    retains_grad = property(attrgetter("_values.retains_grad"))  # type: ignore[assignment]
+    _version = property(attrgetter("_values._version"))
 
     def retain_grad(self) -> None:
         self._values.retain_grad()
-
-    @property
-    def retains_grad(self) -> bool:
-        return self._values.retains_grad
-
-    @property
-    def _version(self) -> int:
-        return self._values._version
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         return self._values.register_hook(lambda grad: values_of(hook(self._like(grad))))
@@ -225,17 +218,12 @@ class Nested(torch.Tensor):
         return [tuple(part.shape) for part in self._parts()]
 
     # ---- what it is
+    dtype = property(attrgetter("_values.dtype"))  # type: ignore[assignment]
+    device = property(attrgetter("_values.device"))  # type: ignore[assignment]
+
     @property
     def is_nested(self) -> bool:
         return True
-
-    @property
-    def dtype(self) -> Any:  # type: ignore[override]
-        return self._values.dtype
-
-    @property
-    def device(self) -> Any:  # type: ignore[override]
-        return self._values.device
 
     @property
     def data(self) -> Any:  # type: ignore[override]
