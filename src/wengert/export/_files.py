@@ -478,6 +478,10 @@ def _dtype(name: str) -> Any:
     found = getattr(torch, name, None) if name.isidentifier() else None
     if not isinstance(found, torch.dtype):
         _refuse("there is no such dtype")
+    try:
+        found.np  # noqa: B018  what NumPy has no dtype for, tensors cannot have
+    except TypeError:
+        _refuse(f"no tensor has the dtype {name}")
     return found
 
 
