@@ -20,7 +20,7 @@ NAMES = (
     "optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
     "nn.modules.rnn:apply_permutation utils.cpp_extension:load "
     "utils.backcompat:broadcast_warning utils.data.dataset:T_co _C:_infer_size _C:_add_docstr "
-    "nn.modules.transformer:_get_seq_len "
+    "nn.modules.transformer:_get_seq_len nn.common_types:_size_2_t nn.common_types:_ratio_any_t "
     # tensordict, pyro
     "nn.utils._named_member_accessor:swap_tensor _utils:_get_available_device_type _utils:_get_device_module "
     "_functorch.vmap:_add_batch_dim _functorch.vmap:_maybe_remove_batch_dim _functorch.vmap:_get_name "

@@ -99,7 +99,9 @@ def test_a_script_may_be_encoded_as_python_allows_and_pickle_its_classes(run: An
     assert run("script.py:f").startswith("\xe9\n")
 
 
-@pytest.mark.parametrize("text", [b"def f(x: return x", b"import torch\0", b"'\xff'", b"def f(x): return " + b"-" * 100000])
+@pytest.mark.parametrize(
+    "text", [b"def f(x: return x", b"import torch\0", b"'\xff'", b"def f(x): return " + b"-" * 100000]
+)
 def test_a_file_that_is_no_program(run: Any, tmp_path: Path, text: bytes) -> None:
     (tmp_path / "script.py").write_bytes(text)
     with pytest.raises(UsageError, match=r"script.py is no program: ."):
