@@ -20,6 +20,7 @@ NAMES = (
     "optim.adam:adam optim.adamw:adamw optim.sgd:sgd optim._functional:rmsprop "
     "nn.modules.rnn:apply_permutation utils.cpp_extension:load "
     "utils.backcompat:broadcast_warning utils.data.dataset:T_co _C:_infer_size _C:_add_docstr "
+    "nn.modules.transformer:_get_seq_len nn.common_types:_size_2_t nn.common_types:_ratio_any_t "
     # tensordict, pyro
     "nn.utils._named_member_accessor:swap_tensor _utils:_get_available_device_type _utils:_get_device_module "
     "_functorch.vmap:_add_batch_dim _functorch.vmap:_maybe_remove_batch_dim _functorch.vmap:_get_name "
@@ -32,6 +33,33 @@ NAMES = (
 def test_a_name_can_be_imported(name: str) -> None:
     module, _, attribute = name.partition(":")
     assert hasattr(importlib.import_module(f"wengert.{module}"), attribute)
+
+
+def test_attention_that_a_program_writes_from_parts_of_pytorch(torch: Any) -> None:
+    said = []
+    for t in (torch, T):
+        F = t.nn.functional
+        x, y = t.arange(12.0).reshape(3, 2, 2).sin(), t.arange(8.0).reshape(2, 2, 2)
+        w, b, off = t.arange(12.0).reshape(6, 2).cos(), t.arange(6.0), t.tensor([[False, True], [True, False]])
+        lines = [F._none_or_dtype(None), F._none_or_dtype(off), F._canonical_mask(None, "a", None, "b", t.float64)]
+        lines += [F._canonical_mask(off, "a", t.bool, "b", t.bfloat16), F._mha_shape_check(x, y, y, off, None, 1)]
+        for given in ((x, x, x), (x, y, y), (y, y, y.clone())):
+            q, k, v = F._in_projection_packed(*given, w, b)
+            lines += [[p.view(-1, 2, 1)[:, 0] for p in (q, k, v)]]
+        for function, *given in (
+            (F._canonical_mask, off.long(), "a", None, "b", t.float32), (F._check_key_padding_mask, off, 3, 2),
+            (F._none_or_dtype, 3), (F._mha_shape_check, x, y[0], y, None, None, 1),
+        ):  # fmt: skip
+            with pytest.raises((AssertionError, RuntimeError)) as caught:
+                function(*given)
+            lines += [type(caught.value), str(caught.value)]
+        said.append(list(map(str, lines)))
+    assert said[0] == said[1]
+
+
+def test_an_optimizer_written_after_adam_checks_its_graph() -> None:
+    optimizer = T.optim.Adam([T.ones(1, requires_grad=True)])
+    assert optimizer._cuda_graph_capture_health_check() is optimizer._accelerator_graph_capture_health_check() is None
 
 
 @pytest.mark.parametrize("name", ["utils.cpp_extension:load", "utils.mobile_optimizer:optimize_for_mobile"])

@@ -93,6 +93,21 @@ def test_wrong_targets(run: Any, target: str, said: str) -> None:
         run(target)
 
 
+def test_a_script_may_be_encoded_as_python_allows_and_pickle_its_classes(run: Any, tmp_path: Path) -> None:
+    text = "# coding: latin-1\nimport pickle\nclass C: pass\ndef f(x): return x\npickle.dumps(C()); print('\xe9')\n"
+    (tmp_path / "script.py").write_bytes(text.encode("latin-1"))
+    assert run("script.py:f").startswith("\xe9\n")
+
+
+@pytest.mark.parametrize(
+    "text", [b"def f(x: return x", b"import torch\0", b"'\xff'", b"def f(x): return " + b"-" * 100000]
+)
+def test_a_file_that_is_no_program(run: Any, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "script.py").write_bytes(text)
+    with pytest.raises(UsageError, match=r"script.py is no program: ."):
+        run("script.py:f")
+
+
 def test_how_the_script_ends_is_how_the_command_ends(run: Any, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "wengert", "compile", "script.py:step", "exit"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)

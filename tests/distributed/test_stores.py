@@ -117,6 +117,55 @@ def spoken(served: server.Server, data: bytes) -> bytes:
         return answer
 
 
+ANSWERS = {
+    "nothing": (0, []), "late": (1, []), "refused": (2, []), "no number": (0, [b"abc"]), "digits": (0, [b"9" * 5000]),
+    "many": (0, [b"1"] * 9), "another code": (77, [b"1"]),
+}  # fmt: skip
+ASKED = """add('a', 1)|compare_set('a', 'b', 'c')|num_keys()|check(['a'])|delete_key('a')|multi_get(['a', 'b'])"""
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_a_server_that_answers_what_no_store_does(kind: str) -> None:
+    def serve() -> None:
+        for _ in ASKED.split("|"):
+            connection, _ = listening.accept()
+            with connection:
+                server.receive(connection, len(server.GREETING))
+                server.read_message(connection)
+                server.write_message(connection, ANSWERS[kind][0], *ANSWERS[kind][1])
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        for call in ASKED.split("|"):
+            store = _stores.TCPStore("127.0.0.1", listening.getsockname()[1])
+            try:
+                found = eval(f"store.{call}", {"store": store})
+            except (_stores.DistNetworkError, _stores.DistStoreError) as error:
+                assert "none of a store's" in str(error) or kind == "late"  # noqa: PT017  not each call fails
+            else:
+                assert kind in ("no number", "digits") and not call.startswith(("add", "num", "multi")), found
+        thread.join()
+
+
+def test_news_of_no_rank() -> None:
+    from wengert.distributed._mpi import Watch
+
+    here, there = socket.socketpair()
+    with here, there:
+        watch = Watch()
+        watch._socket = here
+        server.write_message(there, 0, b"nobody", b"died")
+        assert watch.look() == {-1: "died"}
+
+
+def test_a_file_of_more_than_a_store_may_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_KEYS", 3)
+    (tmp_path / "store").write_bytes(b"".join(_stores._RECORD.pack(0, 1, 1) + bytes([k, k]) for k in range(9)))
+    with pytest.raises(_stores.DistStoreError, match="holds more than a store may"):
+        _stores.FileStore(str(tmp_path / "store"), 1)
+
+
 @given(st.binary(max_size=200), st.sampled_from([b"", server.GREETING, b"cmd=init "]))
 def test_random_bytes_do_no_harm(served: server.Server, data: bytes, start: bytes) -> None:
     spoken(served, start + data)

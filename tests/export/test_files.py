@@ -113,6 +113,15 @@ def test_lines_of_the_program_stay_in_comments(monkeypatch: pytest.MonkeyPatch, 
     assert not capsys.readouterr().out
 
 
+@pytest.mark.parametrize("dtype", ["quint8", "bits8", "float8_e4m3fn", "complex32", "uint1", "Tensor", "nothing"])
+def test_no_value_has_a_dtype_that_tensors_cannot_have(dtype: str) -> None:
+    data = written(small())
+    node = next(n for n in data["nodes"] if "val" in n)
+    node["val"][2] = dtype
+    with pytest.raises(RuntimeError, match=r"torch\.export\.load: the file is damaged"):
+        read(data)
+
+
 def test_one_long_text_is_not_written_at_each_place() -> None:
     """The file has it once: what is made of the file would have it for each node."""
     said = "x\n" * 10_000

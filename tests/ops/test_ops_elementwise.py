@@ -601,6 +601,13 @@ def test_xlogy_is_zero_where_its_first_operand_is() -> None:
     assert math.isnan(values(W.xlogy(W.tensor([0.0]), W.tensor([NAN])))[0])
 
 
+@pytest.mark.parametrize("function", [W.xlogy, W.special.xlog1py])
+def test_a_zero_cotangent_stays_zero_where_the_logarithm_is_none(function) -> None:
+    x = W.tensor([1.0, 1.0, 1.0], requires_grad=True)
+    function(x, W.tensor([-3.0, -3.0, NAN])).backward(W.tensor([0.0, 1.0, 0.0]))
+    assert repr(x.grad.tolist()) == "[0.0, nan, nan]"
+
+
 def test_float16_stays_float16_through_scipy() -> None:
     x = W.tensor([0.5], dtype=W.float16)
     for fn in (W.erf, W.lgamma, W.digamma, W.i0, special.ndtr, F.gelu):

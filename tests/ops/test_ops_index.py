@@ -534,6 +534,14 @@ def test_writes_to_expanded_tensors_while_operators_are_watched() -> None:
         assert written(W, "list") == [2, 2, 2]
 
 
+def test_writes_to_expanded_tensors_while_an_inference_tensor_lives() -> None:
+    with W.inference_mode():
+        made = W.zeros(3)
+    with pytest.warns(UserWarning, match="expanded"):
+        assert written(W, "list") == [2, 2, 2]
+    assert made.is_inference()
+
+
 def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:
     row = W.ones(3)
     row.expand(2, 3).detach()[0:1].mul_(2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from types import ModuleType
 from typing import Any
 
 import wengert
@@ -23,11 +24,12 @@ def main(target: str, show: bool, arguments: list[str]) -> int:
     if not path or not name.isidentifier():
         raise UsageError(f"name a function of a file, as in script.py:step, not {target!r}")
     try:
-        with open(path, encoding="utf-8") as file:
-            source = file.read()
+        with open(path, "rb") as file:  # Python finds out how it is encoded
+            tree = ast.parse(file.read(), path)
     except OSError as error:
         raise UsageError(f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}") from error
-    tree = ast.parse(source, path)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise UsageError(f"{path} is no program: {str(error) or 'nested too deep'}") from error
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if name not in functions:
         raise UsageError(f"{path} defines no function {name!r}{nearest(name, functions)}")
@@ -44,17 +46,15 @@ def main(target: str, show: bool, arguments: list[str]) -> int:
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     remove = install_torch_alias()
     status: Any = 0
+    program, ours = ModuleType("__main__"), sys.modules["__main__"]
+    vars(program).update(__file__=path, __builtins__=__builtins__, __wengert_compiled__=compiled)
     try:
-        scope = {
-            "__name__": "__main__",
-            "__file__": path,
-            "__builtins__": __builtins__,
-            "__wengert_compiled__": compiled,
-        }
-        exec(compile(tree, os.path.abspath(path), "exec", dont_inherit=True), scope)
+        sys.modules["__main__"] = program
+        exec(compile(tree, os.path.abspath(path), "exec", dont_inherit=True), vars(program))
     except SystemExit as ended:
         status = ended.code or 0
     finally:
+        sys.modules["__main__"] = ours
         remove()
     if show:
         from wengert._compile.c import wait

@@ -170,11 +170,10 @@ class Watch:
         while self._socket is not None and select.select([self._socket], [], [], 0)[0]:
             try:
                 _, (rank, how) = server.read_message(self._socket)
+                self.ended[int(rank[:20])] = how.decode(errors="replace")
             except (OSError, server.Malformed, ValueError):
                 self._socket = None
                 self.ended[-1] = "died"  # the rank or the launcher that started the server
-            else:
-                self.ended[int(rank)] = how.decode(errors="replace")
         return self.ended
 
     def tell(self, how: str) -> None:

@@ -264,6 +264,8 @@ class TCPStore(Store):
             try:
                 server.write_message(self._socket, code, *arguments)
                 status, answer = server.read_message(self._socket)
+                if not _fits(code, arguments, status, answer):
+                    raise server.Malformed("the answer is none of a store's")
             except (OSError, server.Malformed) as error:
                 raise DistNetworkError(
                     "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or "
@@ -281,6 +283,19 @@ class TCPStore(Store):
 
     def __repr__(self) -> str:
         return f"TCPStore(host={self.host!r}, port={self.port}, server={self._daemon is not None})"
+
+
+def _fits(code: int, arguments: Sequence[bytes], status: int, answer: list[bytes]) -> bool:
+    """Whether a server answered what it was asked: whoever listens at the address may say anything."""
+    if status == server.TIMED_OUT:
+        return code in (server.GET, server.WAIT)
+    if status != server.OK:
+        return False
+    if code in (server.ADD, server.COUNT, server.SIZE):
+        return len(answer) == 1 and len(answer[0]) <= 40 and answer[0].removeprefix(b"-").isdigit()
+    counts = {server.GET: len(arguments) - 1, server.KEYS: len(answer)}
+    one = code in (server.COMPARE_SET, server.CHECK, server.DELETE)
+    return len(answer) == counts.get(code, 1 if one else 0)
 
 
 def connect(host: str, port: int, seconds: float) -> socket.socket:
@@ -378,16 +393,21 @@ class FileStore(Store):
             file.seek(self._read)
             while len(head := file.read(_RECORD.size)) == _RECORD.size:
                 kind, m, n = _RECORD.unpack(head)
-                if m > server.LONGEST_KEY or n > server.LONGEST_VALUE or kind > 1:
-                    raise DistStoreError(f"{self.path} is no file of a FileStore, or damaged")
-                key, value = file.read(m), file.read(n)
-                if len(value) != n:
-                    break  # its writer was killed
-                if kind:
-                    self._table.delete(key)
-                else:
-                    self._table.set(key, value)
-                self._read = file.tell()
+                try:
+                    if m > server.LONGEST_KEY or n > server.LONGEST_VALUE or kind > 1:
+                        raise server.Malformed
+                    key, value = file.read(m), file.read(n)
+                    if len(value) != n:
+                        break  # its writer was killed
+                    if kind:
+                        self._table.delete(key)
+                    else:
+                        self._table.set(key, value)
+                except server.Malformed:
+                    raise DistStoreError(
+                        f"{self.path} is no file of a FileStore, damaged, or holds more than a store may"
+                    ) from None
+                self._read += _RECORD.size + m + n
             file.seek(0, os.SEEK_END)
             if file.tell() != self._read:
                 file.truncate(self._read)

@@ -449,6 +449,10 @@ def _last(shape: list[int], stride: list[int]) -> int:
 def _dtype(name: str) -> Any:
     found = getattr(torch, name, None) if name.isidentifier() else None
     _need(isinstance(found, torch.dtype), "there is no such dtype")
+    try:
+        found.np  # noqa: B018  what NumPy has no dtype for, tensors cannot have
+    except TypeError:
+        _refuse(f"no tensor has the dtype {name}")
     return found
 
 

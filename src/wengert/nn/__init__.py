@@ -32,7 +32,7 @@ __all__ = [  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name == "attention":
+    if name in ("attention", "common_types"):
         from importlib import import_module
 
         return import_module(f".{name}", __name__)

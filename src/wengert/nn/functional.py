@@ -16,6 +16,9 @@ lend("nn.functional", globals())
 globals()["__all__"].append("grouped_mm")  # which calls an operator by another name
 _lent = globals()["__getattr__"]
 _OVERRIDES = ["handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"]
+_OF_ATTENTION = (  # which programs import that write attention or a layer anew
+    "_canonical_mask", "_check_key_padding_mask", "_in_projection_packed", "_mha_shape_check", "_none_or_dtype",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -23,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from .. import overrides
 
         return getattr(overrides, name)
+    if name in _OF_ATTENTION:
+        from .._ops.nn import multihead
+
+        return getattr(multihead, name)
     function = _lent(name)
     for written in (function, getattr(function, "__wrapped__", None)):
         types = getattr(written, "__annotations__", {})  # in PyTorch the class stands there, not its name

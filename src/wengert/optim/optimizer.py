@@ -226,6 +226,11 @@ class Optimizer:
         """The step function, wrapped with the hooks."""
         return _with_step_hooks(func)
 
+    def _accelerator_graph_capture_health_check(self) -> None:
+        """Nothing to check: there is no graph of a GPU. Optimizers call it that programs write after PyTorch's."""
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
+
     # ---- hooks
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may return new (args, kwargs)."""

@@ -350,3 +350,20 @@ for n in (1, 7, 16, 100):
 """
     ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_the_folder_of_the_compilers_thread_outlives_pythons_finalizers():
+    program = """if True:
+        import os, weakref
+        from wengert._compile.c import compilers
+
+        def accepted(command, folder):
+            weakref.finalize._exitfunc()  # what Python does at its end, before the thread is waited for
+            print(os.path.isdir(folder))
+            return "none"
+
+        compilers._accepted, compilers._candidates = accepted, lambda: [("cc",)]
+        compilers.compiler()
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=True)
+    assert done.stdout == "True\n"

@@ -15,11 +15,10 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 import time
 from importlib import resources
 
-from .compilers import Compiler, compiled, compiler, processor, say_once
+from .compilers import Compiler, compiled, compiler, processor, say_once, scratch
 
 KEPT = 2000  # libraries; the ones that were not used for longest go first
 
@@ -91,7 +90,7 @@ def _make(found: Compiler, source: str, path: str) -> str | None:
     """Compile into the cache; the reason if that failed."""
     folder = os.path.dirname(path)
     try:
-        with tempfile.TemporaryDirectory(prefix="new-", dir=folder, ignore_cleanup_errors=True) as inside:
+        with scratch("new-", folder) as inside:
             made = os.path.join(inside, "program")
             failed = compiled(found, source, made)
             if failed is not None:

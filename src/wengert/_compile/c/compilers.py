@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,16 @@ def say_once(reason: str) -> None:
     if reason not in _said:
         _said.add(reason)
         LOGGER.warning("compiled programs run in NumPy: %s", reason)
+
+
+@contextlib.contextmanager
+def scratch(prefix: str, inside: str | None = None) -> Iterator[str]:
+    """A folder for as long as the block runs: Python ends ``TemporaryDirectory``'s before the compiler's thread."""
+    folder = tempfile.mkdtemp(prefix=prefix, dir=inside)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def processor() -> str:
@@ -238,7 +249,7 @@ def compiler() -> Compiler | None:
 def _found(cc: str | None, path: str | None) -> Compiler | None:
     reason = "no C compiler was found (CC, cc, gcc, clang, or the package ziglang)"
     try:
-        with tempfile.TemporaryDirectory(prefix="wengert-") as folder:
+        with scratch("wengert-") as folder:
             for command in _candidates():
                 found = _accepted(command, folder)
                 if isinstance(found, Compiler):

@@ -329,7 +329,7 @@ def entr(input):
 @real_function(
     binary,
     "torch.xlogy Tensor.xlogy special.xlogy",
-    self=lambda xp, g, self, other: xp.masked_fill(g * xp.log(other), (self == 0) & (other <= 0), 0),
+    self=lambda xp, g, self, other: xp.masked_fill(xp.xlogy(g, other), (self == 0) & (other <= 0), 0),
     other=lambda xp, g, self, other: g * self / other,
     node="XlogyBackward0",
     scalar_node="XlogyBackward2",
@@ -349,7 +349,7 @@ publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
 @real_function(
     binary,
     "special.xlog1py",
-    self=lambda xp, g, self, other: xp.masked_fill(g * xp.log1p(other), (self == 0) & (other <= -1), 0),
+    self=lambda xp, g, self, other: xp.masked_fill(xp.xlog1py(g, other), (self == 0) & (other <= -1), 0),
     other=lambda xp, g, self, other: g * self / (other + 1),
     node="SpecialXlog1PyBackward0",
     scalar_node="SpecialXlog1PyBackward2",

@@ -21,6 +21,7 @@ from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
+from ..._tape.inference import is_inference
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
@@ -148,7 +149,7 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
 def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
     """The memory of an expanded tensor for one of the operators that may write to it; else None."""
     a = self._payload
-    if type(a) is not np.ndarray or a.flags.writeable or not a.size or inference_tensors:
+    if type(a) is not np.ndarray or a.flags.writeable or not a.size or (inference_tensors and is_inference(self)):
         return None
     if is_grad_enabled() and (self._node is not None or fy is not None):
         return None

@@ -151,11 +151,11 @@ def softmax_or_zero(scores):
 
 
 # ---- public functions
-def additive_mask(mask: Any, query: Any) -> Any:
-    """The mask to add for a bool mask, which is true where a query may attend."""
+def additive_mask(mask: Any, dtype: Any) -> Any:
+    """The mask of NumPy's ``dtype`` to add for a bool mask, which is true where a query may attend."""
     if mask is None or logical_dtype(mask).kind != "b":
         return mask
-    look, not_look = (wrap(np.full((), v, logical_dtype(query))) for v in (0, -math.inf))
+    look, not_look = (wrap(np.full((), v, dtype)) for v in (0, -math.inf))
     return TENSORS.where(mask, look, not_look)
 
 
@@ -217,7 +217,7 @@ def scaled_dot_product_attention(
         key, value = (t.repeat_interleave(heads // t._payload.shape[-3], -3) for t in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query._payload.shape[-1]) if query._payload.shape[-1] else 1.0
-    mask = additive_mask(attn_mask, query)
+    mask = additive_mask(attn_mask, logical_dtype(query))
     if not dropout_p:
         history = query._node is not None or key._node is not None or value._node is not None
         recorded = history and is_grad_enabled()

@@ -16,7 +16,7 @@ from ..._tensor_api.construct import placed_beside
 from .attention import additive_mask, scaled_dot_product_attention
 
 
-def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
+def _mha_shape_check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
     """Whether there is a batch. Raises PyTorch's errors if ranks do not fit."""
     rank = query._payload.ndim
     if rank not in (2, 3):
@@ -45,16 +45,33 @@ def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: A
     return rank == 3
 
 
-def added_mask(mask: Any, name: str, query: Any, other: Any = None, other_name: str = "attn_mask") -> Any:
+def _canonical_mask(
+    mask: Any, mask_name: str, other_type: Any, other_name: str, target_type: Any, check_other: bool = True
+) -> Any:
     """The mask to add for a given mask; a bool mask is true where attention is not allowed."""
     if mask is None:
         return None
-    kind = logical_dtype(mask).kind
-    if kind not in "bfV":
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and logical_dtype(mask) is not logical_dtype(other):
-        warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
-    return additive_mask(~mask, query) if kind == "b" else mask
+    is_bool = logical_dtype(mask).kind == "b"
+    if not is_bool and not mask.dtype.is_floating_point:
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype != other_type:
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
+    return additive_mask(~mask, target_type.np) if is_bool else mask
+
+
+def _none_or_dtype(input: Any) -> Any:
+    """The dtype of a mask that there may be."""
+    if input is not None and not isinstance(input, Tensor):
+        raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+    return None if input is None else input.dtype
+
+
+def _check_key_padding_mask(key_padding_mask: Any, src_len: int, bsz: int) -> None:
+    for d, size in enumerate((bsz, src_len)):
+        if key_padding_mask._payload.shape[d] != size:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{d}] to be {size}, but got {key_padding_mask._payload.shape[d]}"
+            )
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
@@ -67,6 +84,11 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
     weights = [TENSORS.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     biases = [None if bias is None else TENSORS.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
     return tuple(TENSORS.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))
+
+
+def _in_projection_packed(q: Any, k: Any, v: Any, w: Any, b: Any = None) -> tuple[Any, ...]:
+    """``_projected`` for attention that a program writes itself: contiguous, as a program's ``view`` needs it."""
+    return tuple(x.contiguous() for x in _projected(q, k, v, w, b))
 
 
 def _by_heads(x: Any, rows: int, size: int) -> Any:
@@ -127,7 +149,7 @@ def multi_head_attention_forward(
     >>> F.multi_head_attention_forward(x, x, x, 2, 1, w.repeat(3, 1), None, None, None, False, 0., w, None)[0]
     tensor([[[1., 1.]]])
     """
-    batched = _check(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         same_key, same_value = key is query, value is key
         query = TENSORS.unsqueeze_dim(query, 1)
@@ -137,7 +159,8 @@ def multi_head_attention_forward(
             key_padding_mask = TENSORS.unsqueeze_dim(key_padding_mask, 0)
     length, n, embedding = query._payload.shape
     sources = key._payload.shape[0]
-    padding = added_mask(key_padding_mask, "key_padding_mask", query, attn_mask)
+    other, dtype = _none_or_dtype(attn_mask), query.dtype
+    padding = _canonical_mask(key_padding_mask, "key_padding_mask", other, "attn_mask", dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -146,7 +169,7 @@ def multi_head_attention_forward(
     if is_causal and padding is None and not need_weights:
         mask = None
     else:
-        mask = added_mask(attn_mask, "attn_mask", query)
+        mask = _canonical_mask(attn_mask, "attn_mask", None, "", dtype, False)
         is_causal = is_causal and padding is None and mask is None
     if embedding != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {embedding}")
@@ -181,11 +204,7 @@ def multi_head_attention_forward(
         mask, padding = _longer(mask), _longer(padding)
     sources = k._payload.shape[1]
     if padding is not None:
-        for d, size_of in enumerate((n, sources)):
-            if padding._payload.shape[d] != size_of:
-                raise AssertionError(
-                    f"Expected key_padded_mask.shape[{d}] to be {size_of}, but got {padding._payload.shape[d]}"
-                )
+        _check_key_padding_mask(padding, sources, n)
         wide = TENSORS.expand(TENSORS.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
         wide = TENSORS.reshape(wide, (rows, 1, sources))
         mask = wide if mask is None else mask + wide

@@ -44,6 +44,11 @@ def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: in
     return mask.size() == causal.size() and bool((mask == causal).all())
 
 
+def _get_seq_len(src: Tensor, batch_first: bool) -> int | None:
+    """The length of the sequences, unless they are nested."""
+    return None if src.is_nested else src.size(1 if batch_first and src.dim() == 3 else 0)
+
+
 class _TransformerLayer(Module):
     """Base of the layers of encoder and decoder: attentions, two linear layers, residual connections."""
 
@@ -110,6 +115,12 @@ def _attend(attention: Any, x: Tensor, memory: Tensor, mask: Any, padding: Any, 
     return attention(x, memory, memory, need_weights=False, **masks)[0]
 
 
+def _to_add(src: Tensor, mask: Any, name: str, padding: Any) -> tuple[Any, Any]:
+    """The masks of an encoder, as they are added to its scores."""
+    padding = F._canonical_mask(padding, "src_key_padding_mask", F._none_or_dtype(mask), name, src.dtype)
+    return F._canonical_mask(mask, name, None, "", src.dtype, False), padding
+
+
 class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention, then two linear layers, each with dropout, a residual connection and layer normalisation.
 
@@ -138,10 +149,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         is_causal: bool = False,
     ) -> Tensor:
         """The layer's output, of the input's shape."""
-        from ..._ops.nn.multihead import added_mask
-
-        src_key_padding_mask = added_mask(src_key_padding_mask, "src_key_padding_mask", src, src_mask, "src_mask")
-        src_mask = added_mask(src_mask, "src_mask", src)
+        src_mask, src_key_padding_mask = _to_add(src, src_mask, "src_mask", src_key_padding_mask)
         x = self._with_residual(1, src, self._sa_block, src_mask, src_key_padding_mask, is_causal)
         return self._with_residual(2, x, self._ff_block)
 
@@ -192,8 +200,7 @@ class _Stack(Module):
         self.num_layers, self.norm = num_layers, norm
 
     def _is_causal(self, x: Tensor, mask: Tensor | None, said: bool | None) -> bool:
-        in_front = self.layers[0].self_attn.batch_first and x.dim() == 3
-        return _detect_is_causal_mask(mask, said, x.size(1 if in_front else 0))
+        return _detect_is_causal_mask(mask, said, _get_seq_len(x, self.layers[0].self_attn.batch_first))
 
     def _through(self, x: Tensor, *args: Any, **masks: Any) -> Tensor:
         for layer in self.layers:
@@ -232,10 +239,7 @@ class TransformerEncoder(_Stack):
         In inference (``eval``, no gradient, no other mask) the outputs of padded places at the ends are zero, as
         PyTorch's are, which computes such batches as nested tensors.
         """
-        from ..._ops.nn.multihead import added_mask
-
-        src_key_padding_mask = added_mask(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
-        mask = added_mask(mask, "mask", src)
+        mask, src_key_padding_mask = _to_add(src, mask, "mask", src_key_padding_mask)
         padded = self._padded(src, mask, src_key_padding_mask)
         causal = self._is_causal(src, mask, is_causal)
         x = src
