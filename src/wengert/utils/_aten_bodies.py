@@ -77,7 +77,7 @@ nll_loss_nd = _loss("nll_loss", "weight reduction ignore_index")
 
 def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     kept = target != ignore_index
-    total = self.new_tensor(float(kept.sum())) if weight is None else weight[target[kept]].sum()
+    total = kept.sum().to(self.dtype) if weight is None else weight[target[kept]].sum()
     return nll_loss_nd(self, target, weight, reduction, ignore_index), total if reduction else self.new_zeros(())
 
 

@@ -28,6 +28,10 @@ _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
 _AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
+_NUMBERS = frozenset(
+    {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
+    | {"allclose", "equal"}
+)
 _LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 
 
@@ -51,11 +55,8 @@ class Makers(TorchFunctionMode):
         if self.mode.quiet:
             return func(*args, **kwargs)
         name = function_name(func)
-        if func in (torch.Tensor.backward, torch.autograd.backward):
-            raise noted(
-                NotImplementedError("make_fx: a call of backward() writes into leaves, which a graph does not show"),
-                "What to do: return torch.autograd.grad(loss, leaves).",
-            )
+        if name in _NUMBERS:
+            self._refuse_number(name, args)
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
         if name == "detach":
             return self._detached(func(*args, **kwargs), args[0])
@@ -78,6 +79,20 @@ class Makers(TorchFunctionMode):
             with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
                 self._note_whole(func, name, args, kwargs, result)
         return result
+
+    def _refuse_number(self, name: str, args: Any) -> None:
+        """Raise for a number that the graph would hold as that of the examples."""
+        tracer = self.mode.tracer
+        if all(tracer.is_constant(t) for t in args if isinstance(t, Tensor)):
+            return
+        operator = f"aten.{name if name in ('allclose', 'equal') else '_local_scalar_dense'}.default"
+        if self.mode.tracing_mode != "real" and "_" not in operator:
+            raise torch._subclasses.fake_tensor.DataDependentOutputException(operator)
+        raise RuntimeError(
+            f"It appears that you're trying to get value out of a tracing tensor with {operator} - erroring out! It's "
+            "likely that this is caused by data-dependent control flow or similar.  It may be possible to trace this "
+            "with dynamic shapes; try setting tracing_mode='symbolic' in your make_fx call."
+        )
 
     def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """One node for a call that ran no operator."""
