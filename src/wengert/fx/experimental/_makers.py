@@ -66,8 +66,12 @@ class Makers(TorchFunctionMode):
             return self._constant(func(*args, **kwargs))
         if name in _IN_STEPS:
             return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
-        if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
-            return self._whole(func, name, args, kwargs)
+        if self.mode.pre_dispatch:
+            self._note_grad_mode()
+        as_called = name in _AS_CALLED or (self.mode.pre_dispatch and not in_place and name not in _MAKERS)
+        found = matching(name, args, kwargs) if as_called else None
+        if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
+            return self._whole(func, name, args, kwargs, found)
         former, self.mode.called = self.mode.called, (name, args, kwargs)
         self.mode.tracer.numbers = name == "where"
         try:
@@ -137,7 +141,13 @@ class Makers(TorchFunctionMode):
         tracer.note(result, copied)
         return result
 
-    def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+    def _note_grad_mode(self) -> None:
+        """Write that gradients were switched on or off since the last call."""
+        if self.mode.grad != torch.is_grad_enabled():
+            self.mode.grad = torch.is_grad_enabled()
+            self.mode.tracer.create_node("call_function", torch._C._set_grad_enabled, (self.mode.grad,), {})
+
+    def _whole(self, func: Any, name: str, args: Any, kwargs: Any, found: Any) -> Any:
         """One node for a call, whatever operators it runs."""
         tracer = self.mode.tracer
         began = tracer.began()
@@ -145,7 +155,6 @@ class Makers(TorchFunctionMode):
         with self.mode.silent():
             result = func(*args, **kwargs)
         target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
-        found = matching(name, args, kwargs) if name in _AS_CALLED else None
         if found is not None:
             target = getattr(getattr(torch.ops.aten, name), found[0])
             given, named = (tracer.create_arg(v) for v in found[1:])
@@ -161,7 +170,7 @@ class Makers(TorchFunctionMode):
         node = tracer.call(target, given, named)
         written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
         tracer.note_results(written, node)
-        if name in _AS_CALLED:
+        if found is not None:
             tracer.record(args, result, began)
         return result
 

@@ -268,10 +268,10 @@ def _replays(func: Any, args: Any, result: Any) -> bool:
 class ProxyTorchDispatchMode(OperatorMode):
     """Writes each operator that runs."""
 
-    def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real") -> None:
+    def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real", pre_dispatch: bool = False) -> None:
         super().__init__()
-        self.tracer, self.tracing_mode = tracer, tracing_mode
-        self.quiet = 0
+        self.tracer, self.tracing_mode, self.pre_dispatch = tracer, tracing_mode, pre_dispatch
+        self.quiet, self.grad = 0, torch.is_grad_enabled()
         self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -427,7 +427,12 @@ def disable_proxy_modes_tracing(enable_current: bool = False) -> Any:
 
 
 def make_fx(
-    f: Callable[..., Any], decomposition_table: Any = None, tracing_mode: str = "real", *_: Any, **__: Any
+    f: Callable[..., Any],
+    decomposition_table: Any = None,
+    tracing_mode: str = "real",
+    *_: Any,
+    pre_dispatch: bool = False,
+    **__: Any,
 ) -> Callable[..., GraphModule]:
     """The graph of the operators that a function runs: ``make_fx(f)(*examples)`` is a module that runs them again.
 
@@ -437,6 +442,7 @@ def make_fx(
         f: a function, or a module.
         decomposition_table: functions that stand in place of operators; one may return ``NotImplemented``.
         tracing_mode: ``"real"``; the other modes of PyTorch run the examples too.
+        pre_dispatch: write functions before autograd divides them: ``linear``, and where gradients are switched off.
 
     Raises:
         NotImplementedError: a value comes from no operator, as inside of ``torch.func.vmap``.
@@ -466,7 +472,7 @@ def make_fx(
                 leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
                 tracer.note(leaf, node)
             inputs.append(leaf)
-        mode = ProxyTorchDispatchMode(tracer, tracing_mode)
+        mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
         _current.append(mode)
         try:
             with mode, Makers(mode), passes_written(mode):
@@ -477,7 +483,7 @@ def make_fx(
         if nested or not (out_spec.is_leaf() or all(child.is_leaf() for child in out_spec.children())):
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
-        tracer.graph.output(tracer.create_arg(result))
+        tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
         _fetch_at_each_use(tracer.graph)
