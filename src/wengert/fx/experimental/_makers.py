@@ -72,12 +72,13 @@ class Makers(TorchFunctionMode):
         found = matching(name, args, kwargs) if as_called else None
         if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
             return self._whole(func, name, args, kwargs, found)
+        if name == "where" and len(args) == 3:
+            args = self._with_tensors(args)
         former, self.mode.called = self.mode.called, (name, args, kwargs)
-        self.mode.tracer.numbers = name == "where"
         try:
             result = func(*args, **kwargs)
         finally:
-            self.mode.called, self.mode.tracer.numbers = former, False
+            self.mode.called = former
         tensors = [t for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
         if tensors and not any(self.mode.tracer.knows(t) for t in tensors):
             with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
@@ -97,6 +98,31 @@ class Makers(TorchFunctionMode):
             "likely that this is caused by data-dependent control flow or similar.  It may be possible to trace this "
             "with dynamic shapes; try setting tracing_mode='symbolic' in your make_fx call."
         )
+
+    def _with_tensors(self, args: Any) -> Any:
+        """The arguments of ``where`` with tensors for numbers, the last one first, as PyTorch makes them."""
+        made = list(args)
+        for i in (2, 1):
+            if not isinstance(args[i], Tensor):
+                how = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided, "device": torch.device("cpu")}
+                with self.mode.silent():
+                    made[i] = torch.scalar_tensor(args[i], **how)
+                node = self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (args[i],), how)
+                self.mode.tracer.note(made[i], node)
+        return tuple(made)
+
+    def called_overload(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """A call of an overload that is no public function: one node, which PyTorch does not divide either."""
+        found = None if self.mode.quiet else matching(op.overloadpacket.__name__, args, kwargs)
+        if found is None:
+            return NotImplemented
+        tracer = self.mode.tracer
+        with self.mode.silent():
+            began, given = tracer.began(), [tracer.create_arg(v) for v in found[1:]]
+            result = op(*args, **kwargs)
+            tracer.note_results(result, tracer.call(op, *given))
+            tracer.record(args, result, began)
+        return result
 
     def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """One node for a call that ran no operator."""

@@ -30,7 +30,7 @@ from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload, not_intercepted
+from ...utils._aten import OpOverload, bodies_written, not_intercepted
 from ...utils._aten_calls import as_written, call_of
 from ...utils._python_dispatch import OperatorMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
@@ -58,7 +58,6 @@ class PythonKeyTracer(Tracer):
         self.root = Module()
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
-        self.numbers = False  # whether a 0-d tensor that no operator made is a number of the call
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
@@ -134,9 +133,6 @@ class PythonKeyTracer(Tracer):
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
         known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
-        if known is None and self.numbers and tensor.ndim == 0 and memory_of(tensor) not in self.outside:
-            how: dict[str, Any] = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
-            return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
         if known is None:
             if memory_of(tensor) not in self.outside and not (
                 tensor.numel() == 1 and bool(tensor == 1)
@@ -177,10 +173,10 @@ class PythonKeyTracer(Tracer):
         if isinstance(results, Tensor):
             self.note(results, node)
         elif isinstance(results, (tuple, list)):
-            node.meta["val"] = tuple([item.detach() if isinstance(item, Tensor) else item for item in results])
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
                     self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
+            node.meta["val"] = tuple([x.detach() if isinstance(x, Tensor) else x for x in results])  # once all are noted
 
 
 def _has_history(value: Any) -> bool:
@@ -473,9 +469,10 @@ def make_fx(
                 tracer.note(leaf, node)
             inputs.append(leaf)
         mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        makers = Makers(mode)
         _current.append(mode)
         try:
-            with mode, Makers(mode), passes_written(mode):
+            with mode, makers, passes_written(mode), bodies_written(makers.called_overload):
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
