@@ -39,7 +39,7 @@ from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..interpreter import Interpreter
-from ..node import Node
+from ..node import Node, base_types
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
 from ._makers import Makers, memory_of
@@ -64,6 +64,7 @@ class PythonKeyTracer(Tracer):
             made = [t for t in living_of(Tensor) if hasattr(t, "_payload")]  # a failed call may have left others
             outside = {memory_of(t): t for t in made}
         self.outside = outside
+        self.objects: dict[int, Node] = {}  # inputs that are neither tensors nor numbers, by object
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
 
@@ -159,7 +160,9 @@ class PythonKeyTracer(Tracer):
 
     def create_arg(self, a: Any) -> Any:
         """An argument with nodes in place of tensors."""
-        return self.node_of(a) if isinstance(a, Tensor) else super().create_arg(a)
+        if isinstance(a, Tensor):
+            return self.node_of(a)
+        return self.objects.get(id(a)) or super().create_arg(a)
 
     def call(self, target: Any, args: Any, kwargs: Any) -> Node:
         """A node for a call, named as the function without its overload."""
@@ -467,6 +470,8 @@ def make_fx(
             if isinstance(leaf, Tensor):
                 leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
                 tracer.note(leaf, node)
+            elif not isinstance(leaf, base_types):
+                tracer.objects[id(leaf)] = node
             inputs.append(leaf)
         mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
         makers = Makers(mode)
