@@ -137,9 +137,7 @@ def get_decompositions(aten_ops: Iterable[Any], type: str = "post_autograd") -> 
     [<OpOverload(op='aten.addmm', overload='default')>]
     """
     asked = set(aten_ops)
-    return {
-        op: f for op, f in decomposition_table.items() if op in asked or op.overloadpacket in asked
-    }
+    return {op: f for op, f in decomposition_table.items() if op in asked or op.overloadpacket in asked}
 
 
 def core_aten_decompositions() -> dict[OpOverload, Callable[..., Any]]:
