@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
@@ -111,10 +112,36 @@ def test_what_cannot_be_exported() -> None:
         torch.export.export(nn.ReLU(), torch.ones(1))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="Detected mismatch between the structure"):
         torch.export.export(nn.ReLU(), (torch.ones(1),), dynamic_shapes={"nothing": {0: Dim("b")}})
-    program = torch.export.export(nn.ReLU(), (torch.ones(1),))
-    assert program.run_decompositions(core_aten_decompositions()) is program
-    with pytest.raises(NotImplementedError, match="operators are not replaced by the functions of a table"):
-        program.run_decompositions({torch.ops.aten.relu.default: lambda x: x.clamp(0)})
+
+
+def test_a_table_divides_the_operators_of_a_program() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear, self.act = nn.Linear(3, 4), nn.SiLU()
+
+        def forward(self, input: Any) -> Any:
+            hidden = self.act(self.linear(input))
+            return {"hidden": hidden, "loss": nn.functional.mse_loss(hidden, input.new_ones(2, 4)), "n": 3}
+
+    m, x = M(), torch.randn(2, 3)
+    program = torch.export.export(m, (torch.randn(2, 3),))
+    assert program.run_decompositions() is program
+    divided = program.run_decompositions(core_aten_decompositions())
+    divided.validate()
+    targets = [n.target for n in divided.graph.nodes]
+    assert torch.ops.aten.sigmoid.default in targets and torch.ops.aten.silu.default not in targets
+    assert torch.ops.aten.mse_loss.default not in targets and torch.ops.aten.linear.default in targets
+    torch.testing.assert_close(divided.module()(x), m(x))
+    made = io.BytesIO()
+    torch.export.save(divided, made)
+    made.seek(0)
+    torch.testing.assert_close(torch.export.load(made).module()(x), m(x))
+    dynamic = torch.export.export(m.act, (torch.randn(2, 3),), dynamic_shapes=({0: Dim("b")},))
+    with pytest.raises(NotImplementedError, match="sizes that may differ"):
+        dynamic.run_decompositions(core_aten_decompositions())
+    with pytest.raises(NotImplementedError, match="makes a tensor of numbers"):
+        program.run_decompositions({torch.ops.aten.silu.default: lambda x: x * torch.tensor(2.0)})
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes

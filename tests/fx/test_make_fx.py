@@ -10,7 +10,12 @@ import pytest
 
 import wengert as torch
 from wengert import nn
-from wengert.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
+from wengert.fx.experimental.proxy_tensor import (
+    DecompositionInterpreter,
+    get_isolated_graphmodule,
+    get_proxy_mode,
+    make_fx,
+)
 from wengert.utils._pytree import tree_leaves
 
 F = nn.functional
@@ -96,7 +101,105 @@ def test_what_has_no_operators_is_refused_and_not_a_constant() -> None:
         make_fx(torch.func.vmap(lambda t: t.sum()))(x)
     with pytest.raises(NotImplementedError, match="no operator computed"):
         make_fx(lambda x: torch.func.jvp(torch.sin, (x,), (x,)))(x)
-    with pytest.raises(NotImplementedError, match="backward"):
-        make_fx(lambda x: x.requires_grad_().sum().backward())(x)
     assert get_proxy_mode() is None
     assert torch.autograd.grad((WEIGHT * 2).sum(), WEIGHT)[0].sum() == 18  # all is as before
+
+
+def step(x: Any, params: Any) -> Any:
+    for p in params:
+        p.grad = None
+    for _ in range(2):  # the second pass adds to the gradients of the first
+        (x @ params[0] + params[1]).relu().pow(2).sum().backward()
+    return [p - 0.1 * p.grad for p in params]
+
+
+def test_backward_writes_what_leaves_accumulate() -> None:
+    x, params = torch.randn(2, 3), [torch.randn(3, 4, requires_grad=True), torch.randn(4, requires_grad=True)]
+    gm = make_fx(step)(x, params)
+    again = torch.randn(2, 3), [torch.randn(3, 4, requires_grad=True), torch.randn(4, requires_grad=True)]
+    torch.testing.assert_close(gm(*again), step(*again))
+    assert gm.graph.find_nodes(op="call_function", target=torch.ops.aten.add_.Tensor)
+
+
+def test_leaf_hooks_run_before_a_leaf_accumulates() -> None:
+    def slope(x: Any) -> Any:
+        x.register_hook(lambda g: g * 3)
+        x.sin().sum().backward()
+        return x.grad
+
+    gm = make_fx(slope)(torch.zeros(2, requires_grad=True))
+    assert torch.equal(gm(torch.zeros(2)), torch.full((2,), 3.0))
+
+
+def test_a_table_of_decompositions_divides_operators() -> None:
+    aten = torch.ops.aten
+
+    def addmm(bias: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+        return NotImplemented if beta == 1 else beta * bias + a @ b
+
+    def pair(x: Any, dim: int) -> Any:
+        return x.amax(dim), x.argmax(dim)
+
+    def f(x: Any) -> Any:
+        values, places = x.max(1)
+        return torch.addmm(x, x, x) + torch.addmm(x, x, x, beta=2) + values * places + F.silu(x)
+
+    table = {
+        aten.addmm.default: addmm,
+        aten.max.dim: pair,
+        aten.silu.default: lambda x: x * torch.sigmoid(x) * torch.tensor(1.0),
+    }
+    x, y = torch.randn(2, 3, 3)
+    gm = make_fx(f, decomposition_table=table)(x)
+    torch.testing.assert_close(gm(y), f(y))
+    targets = [n.target for n in gm.graph.nodes]
+    assert targets.count(aten.addmm.default) == 1
+    assert aten.amax.default in targets and aten.max.dim not in targets and aten.silu.default not in targets
+    new = torch.fx.Graph()
+    whole = make_fx(f)(x)
+    interpreter = DecompositionInterpreter(whole, new, decomposition_table=table)
+    torch.testing.assert_close(interpreter.run(y), f(y))
+    torch.testing.assert_close(torch.fx.GraphModule(whole, new)(x), f(x))
+    assert [n.target for n in new.nodes if n.op == "call_function"].count(aten.addmm.default) == 1
+
+
+@pytest.mark.parametrize("number", [lambda x: x.sum().item(), lambda x: bool(x[0] > 0), lambda x: torch.allclose(x, x)])
+def test_numbers_of_the_examples_are_refused(number: Any) -> None:
+    with pytest.raises(RuntimeError, match="data-dependent"):
+        make_fx(lambda x: x * number(x))(torch.ones(2))
+
+
+def test_numbers_of_constants_are_not() -> None:
+    scale = torch.tensor(2.0)
+    gm = make_fx(lambda x: x * scale.item() * torch.tensor(3.0).item())(torch.ones(2))
+    assert torch.equal(gm(torch.ones(2)), torch.full((2,), 6.0))
+
+
+def test_a_trace_inside_of_another_is_not_seen_by_it() -> None:
+    inner = []
+
+    def f(x: Any) -> Any:
+        inner.append(make_fx(lambda y: y.cos() + torch.ones(2))(x))
+        inner.append(get_isolated_graphmodule(lambda a, b: a.exp() + b, (x,), {"b": torch.ones(2)}))
+        return inner[0](x.sin())
+
+    gm = make_fx(f)(torch.zeros(2))
+    targets = [n.target for n in gm.graph.nodes]
+    assert torch.ops.aten.exp.default not in targets and targets.count(torch.ops.aten.cos.default) == 1
+    assert torch.equal(gm(torch.zeros(2)), torch.full((2,), 2.0))
+    assert torch.equal(inner[1]([torch.zeros(2), torch.ones(2)]), torch.full((2,), 2.0))
+
+
+def test_functions_before_autograd_are_written_whole() -> None:
+    def f(x: Any, w: Any) -> Any:
+        with torch.no_grad():
+            y = F.linear(x, w)
+        return y + torch.matmul(x, x)
+
+    gm = make_fx(f, pre_dispatch=True)(torch.ones(2, 2), torch.ones(2, 2))
+    assert [n.name for n in gm.graph.nodes if n.op == "call_function"] == [
+        "_set_grad_enabled", "linear", "_set_grad_enabled_1", "matmul", "add",
+    ]  # fmt: skip
+    x, w = torch.randn(2, 2, 2).requires_grad_()
+    (slope,) = torch.autograd.grad(gm(x, w).sum(), x)
+    assert torch.equal(slope, torch.autograd.grad((x @ x).sum(), x)[0])

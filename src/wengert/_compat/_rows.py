@@ -356,6 +356,20 @@ ROWS: dict[str, tuple[Any, ...]] = {
         values(run_gc_after_compile=False, use_lazy_graph_module=True, enable_compiler_collectives=False),
         compilers.config,
     ),
+    "_opaque_base": ("the base of objects that graphs hand on.", classes("OpaqueBase", object, "Such an object.")),
+    "_library": ("operators of programs.",),
+    "_library.opaque_object": (
+        "objects that graphs hand on.",
+        answers("register_opaque_type", lambda cls, *, typ, **_: None, "Nothing to do: graphs hand on every object.")),
+    "fx.experimental.symbolic_shapes": (
+        "", answers("is_concrete_bool is_concrete_int has_guarding_hint", True, "True: numbers are known."),
+        answers("is_nested_int has_free_symbols", no, "False: numbers are known."),
+        classes("ConstraintViolationError", RuntimeError, "Never raised."), classes("DimDynamic ShapeEnv"),
+        refusals("bind_symbols eval_guards", NotImplementedError, "{}: there are no symbolic shapes",
+                 "What to do: call torch.export.export with dynamic_shapes.")),
+    "fx.passes.runtime_assert": (
+        "checks of symbolic sizes.",
+        answers("insert_deferred_runtime_asserts", None, "Nothing to do: there are no symbolic sizes.")),
     "fx.experimental._config": (
         "switches that can be set and read, and have nothing to switch.",
         values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
@@ -530,6 +544,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("format_traceback_short", lambda tb: "{0.filename}:{0.lineno} in {0.name}".format(
             traceback.extract_tb(tb)[-1]), "The innermost place, ``file.py:1 in name``.")),
     "testing._internal.autograd_function_db": ("custom functions for tests.", values(autograd_function_db=[])),
+    "testing._internal.hop_db": ("operators that take functions, for tests.", values(hop_db=[])),
     "testing._internal.custom_op_db": ("custom operators for tests.", values(custom_op_db=[])),
     "nn.parallel._functions": ("what copies tensors between GPUs, not there.", classes("Broadcast Gather Scatter")),
     "utils._triton": ("PyTorch's compiler of GPU programs, not there.", answers("has_triton has_triton_package", no)),

@@ -88,7 +88,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     """
     apply = apply_composed_inplace if composed else apply_inplace
 
-    def form(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def form(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         try:
             if slow_hooks or stale_views or no_grad_views or type(self) is not Tensor or _tracked(self, args, kwargs):
                 return apply(fn, self, args, kwargs)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import wengert as torch
 
 from .._base.errors import noted
 from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
+from ..fx.experimental._decomposing import Divider
+from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
+from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
@@ -37,13 +41,19 @@ class ModuleCallEntry:
 
 
 def default_decompositions() -> dict[Any, Any]:
-    """Operators that ``run_decompositions`` divides: none.
+    """Operators that ``run_decompositions`` divides where no table is given: none.
 
     >>> import wengert as torch
     >>> torch.export.default_decompositions()
     {}
     """
     return {}
+
+
+def _example(node: Node) -> Any:
+    """What a node computes, with zeros for elements."""
+    value = node.meta["val"]
+    return torch.zeros(value.shape, dtype=value.dtype) if isinstance(value, Tensor) else value
 
 
 class ExportedProgram:
@@ -128,17 +138,39 @@ class ExportedProgram:
         )
 
     def run_decompositions(self, decomp_table: Any = None) -> ExportedProgram:
-        """The program itself: operators are not divided into smaller ones.
+        """The program with the functions of a table in place of operators; without a table, the program itself.
 
         Raises:
-            NotImplementedError: the table has functions, as one that a program writes itself.
+            NotImplementedError: the program has sizes that may differ, or a function makes a tensor of numbers.
+
+        >>> import wengert as torch
+        >>> program = torch.export.export(torch.nn.SiLU(), (torch.ones(2),))
+        >>> divided = program.run_decompositions({torch.ops.aten.silu.default: lambda x: x * x.sigmoid()})
+        >>> [n.name for n in divided.graph.nodes]
+        ['input', 'sigmoid', 'mul', 'output']
         """
-        if decomp_table:
-            raise NotImplementedError(
-                "run_decompositions(): operators are not replaced by the functions of a table; "
-                "passes of torch.fx replace them"
-            )
-        return self
+        if not decomp_table:
+            return self
+        if self.dynamic:
+            raise NotImplementedError("run_decompositions(): sizes that may differ are those of the examples")
+        new, root, known = Graph(), Module(), {}
+        result = Divider(new, decomp_table, root, _example, make_fx).copy(self.graph, known)
+        if any(True for _ in root.buffers()):
+            raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")
+        new.output(result)
+        for old in self.graph.find_nodes(op="placeholder"):
+            known[old].name = old.name
+        for node in new.nodes:
+            if isinstance(node.meta.get("val"), Tensor):
+                node.meta["val"] = node.meta["val"].to("meta")
+        outputs = [
+            replace(spec, arg=replace(spec.arg, name=made.name)) if isinstance(made, Node) else spec
+            for spec, made in zip(self.graph_signature.output_specs, pytree.tree_leaves(result), strict=True)
+        ]
+        return ExportedProgram(
+            new, replace(self.graph_signature, output_specs=outputs), self._state_dict, self._constants, self._in_spec,
+            self._out_spec, self.range_constraints, self.example_inputs, self.name,
+        )  # fmt: skip
 
     def validate(self) -> None:
         """Check the graph.

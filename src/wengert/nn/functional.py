@@ -31,6 +31,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(multihead, name)
     function = _lent(name)
+    if name == "linear":  # an operator without a function around it
+        function.__annotations__ = {"input": Tensor}
     for written in (function, getattr(function, "__wrapped__", None)):
         types = getattr(written, "__annotations__", {})  # in PyTorch the class stands there, not its name
         types.update({parameter: Tensor for parameter, given in types.items() if given == "Tensor"})

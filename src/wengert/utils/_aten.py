@@ -68,7 +68,11 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         found = not_tensors(args, kwargs)
-        return ask(self, found, args, kwargs) if found else _public(self.__name__)(*args, **kwargs)
+        if found:
+            return ask(self, found, args, kwargs)
+        if _writer.get() is not None and _body(self.__name__) is not None:
+            return self.default(*args, **kwargs)
+        return _public(self.__name__)(*args, **kwargs)
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
@@ -170,7 +174,12 @@ class OpOverload:
         op, info, given, shown = intercepted.get()
         if op is self and _stands_for((args, kwargs), shown):
             return info.op(*_taken_over((args, kwargs), shown, given))
-        return _public(self._overloadpacket.__name__, self._overloadname)(*args, **kwargs)
+        name, write = self._overloadpacket.__name__, _writer.get()
+        if write is not None and _body(name, self._overloadname) is not None:
+            result = write(self, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        return _public(name, self._overloadname)(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpOverload) and self.name() == other.name()
@@ -222,6 +231,33 @@ def not_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     if not (state.classes and state.all):
         return []
     return [a for a in overriding(args, kwargs) if not isinstance(a, Tensor)]
+
+
+_writer: ContextVar[Any] = ContextVar("wengert_writer", default=None)
+
+
+@contextmanager
+def bodies_written(write: Any) -> Iterator[None]:
+    """Inside, ``write`` is asked about calls of overloads that are no public functions.
+
+    It gives the result, or ``NotImplemented``.
+    """
+    token = _writer.set(write)
+    try:
+        yield
+    finally:
+        _writer.reset(token)
+
+
+def _body(name: str, overload: str = "default") -> Any:
+    """The function of an operator that is no public function, and that PyTorch does not divide, or None."""
+    from . import _aten_backward
+    from ._aten_bodies import BODIES, DIVIDED
+
+    found = BODIES.get(f"{name}_{overload}") or BODIES.get(name)
+    if name in DIVIDED or overload == "vec":
+        return None
+    return found or (_aten_backward.body(name) if "_backward" in name else None)
 
 
 def _find_public(name: str, overload: str = "default") -> Any:

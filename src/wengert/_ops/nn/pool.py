@@ -159,9 +159,9 @@ def _max_pool_in(k: int, doc: str) -> Any:
         found = TENSORS.max_windows(input, *geometry)
         return found if return_indices else found[0]
 
-    def with_indices(*args: Any, **kwargs: Any) -> Any:
+    def with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         kwargs["return_indices"] = True
-        return max_pool(*args, **kwargs)
+        return max_pool(input, *args, **kwargs)
 
     _of_windows(with_indices, k, f"``{name}`` with ``return_indices=True``.", "nn.functional.max_pool{k}d_with_indices")
     return _of_windows(max_pool, k, doc, "torch.max_pool{k}d nn.functional.max_pool{k}d")

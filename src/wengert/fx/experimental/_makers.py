@@ -20,7 +20,7 @@ from ._einsum import einsum, tensordot
 _FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
 _MAKERS = frozenset(
     {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
-    | {"arange", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
+    | {"arange", "empty_permuted", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
 )
 _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
@@ -28,6 +28,10 @@ _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
 _AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
+_NUMBERS = frozenset(
+    {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
+    | {"allclose", "equal"}
+)
 _LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
 
 
@@ -51,11 +55,8 @@ class Makers(TorchFunctionMode):
         if self.mode.quiet:
             return func(*args, **kwargs)
         name = function_name(func)
-        if func in (torch.Tensor.backward, torch.autograd.backward):
-            raise noted(
-                NotImplementedError("make_fx: a call of backward() writes into leaves, which a graph does not show"),
-                "What to do: return torch.autograd.grad(loss, leaves).",
-            )
+        if name in _NUMBERS:
+            self._refuse_number(name, args)
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
         if name == "detach":
             return self._detached(func(*args, **kwargs), args[0])
@@ -65,18 +66,62 @@ class Makers(TorchFunctionMode):
             return self._constant(func(*args, **kwargs))
         if name in _IN_STEPS:
             return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
-        if in_place or name in _MAKERS or name in _AS_CALLED or kwargs.get("out") is not None:
-            return self._whole(func, name, args, kwargs)
+        if self.mode.pre_dispatch:
+            self._note_grad_mode()
+        as_called = name in _AS_CALLED or name in _MAKERS or (self.mode.pre_dispatch and not in_place)
+        found = matching(name, args, kwargs) if as_called else None
+        if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
+            return self._whole(func, name, args, kwargs, found)
+        if name == "where" and len(args) == 3:
+            args = self._with_tensors(args)
         former, self.mode.called = self.mode.called, (name, args, kwargs)
-        self.mode.tracer.numbers = name == "where"
         try:
             result = func(*args, **kwargs)
         finally:
-            self.mode.called, self.mode.tracer.numbers = former, False
+            self.mode.called = former
         tensors = [t for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
         if tensors and not any(self.mode.tracer.knows(t) for t in tensors):
             with suppress(NotImplementedError):  # one of a transform's values: an error where it is used
                 self._note_whole(func, name, args, kwargs, result)
+        return result
+
+    def _refuse_number(self, name: str, args: Any) -> None:
+        """Raise for a number that the graph would hold as that of the examples."""
+        tracer = self.mode.tracer
+        if all(tracer.is_constant(t) for t in args if isinstance(t, Tensor)):
+            return
+        operator = f"aten.{name if name in ('allclose', 'equal') else '_local_scalar_dense'}.default"
+        if self.mode.tracing_mode != "real" and "_" not in operator:
+            raise torch._subclasses.fake_tensor.DataDependentOutputException(operator)
+        raise RuntimeError(
+            f"It appears that you're trying to get value out of a tracing tensor with {operator} - erroring out! It's "
+            "likely that this is caused by data-dependent control flow or similar.  It may be possible to trace this "
+            "with dynamic shapes; try setting tracing_mode='symbolic' in your make_fx call."
+        )
+
+    def _with_tensors(self, args: Any) -> Any:
+        """The arguments of ``where`` with tensors for numbers, the last one first, as PyTorch makes them."""
+        made = list(args)
+        for i in (2, 1):
+            if not isinstance(args[i], Tensor):
+                how = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided, "device": torch.device("cpu")}
+                with self.mode.silent():
+                    made[i] = torch.scalar_tensor(args[i], **how)
+                node = self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (args[i],), how)
+                self.mode.tracer.note(made[i], node)
+        return tuple(made)
+
+    def called_overload(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """A call of an overload that is no public function: one node, which PyTorch does not divide either."""
+        found = None if self.mode.quiet else matching(op.overloadpacket.__name__, args, kwargs)
+        if found is None:
+            return NotImplemented
+        tracer = self.mode.tracer
+        with self.mode.silent():
+            began, given = tracer.began(), [tracer.create_arg(v) for v in found[1:]]
+            result = op(*args, **kwargs)
+            tracer.note_results(result, tracer.call(op, *given))
+            tracer.record(args, result, began)
         return result
 
     def _note_whole(self, func: Any, name: str, args: Any, kwargs: Any, result: Any) -> None:
@@ -85,7 +130,8 @@ class Makers(TorchFunctionMode):
         if found is None:
             call = func, tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
         else:
-            call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
+            given, named = (tracer.create_arg(v) for v in found[1:])
+            call = getattr(getattr(torch.ops.aten, name), found[0]), given, {**factory_defaults(name), **named}
         tracer.note_results(result, tracer.call(*call))
 
     def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
@@ -122,7 +168,13 @@ class Makers(TorchFunctionMode):
         tracer.note(result, copied)
         return result
 
-    def _whole(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+    def _note_grad_mode(self) -> None:
+        """Write that gradients were switched on or off since the last call."""
+        if self.mode.grad != torch.is_grad_enabled():
+            self.mode.grad = torch.is_grad_enabled()
+            self.mode.tracer.create_node("call_function", torch._C._set_grad_enabled, (self.mode.grad,), {})
+
+    def _whole(self, func: Any, name: str, args: Any, kwargs: Any, found: Any) -> Any:
         """One node for a call, whatever operators it runs."""
         tracer = self.mode.tracer
         began = tracer.began()
@@ -130,13 +182,12 @@ class Makers(TorchFunctionMode):
         with self.mode.silent():
             result = func(*args, **kwargs)
         target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
-        found = matching(name, args, kwargs) if name in _AS_CALLED else None
         if found is not None:
             target = getattr(getattr(torch.ops.aten, name), found[0])
             given, named = (tracer.create_arg(v) for v in found[1:])
-        if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
+        elif name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
-        if name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
+        elif name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
             given = (given[0], list(given[1:]))
         if isinstance(target, OpOverload):
             named = {
@@ -146,7 +197,7 @@ class Makers(TorchFunctionMode):
         node = tracer.call(target, given, named)
         written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
         tracer.note_results(written, node)
-        if name in _AS_CALLED:
+        if found is not None:
             tracer.record(args, result, began)
         return result
 

@@ -19,22 +19,18 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
-import numpy as np
-
 import wengert as torch
 
 from ..._base.errors import noted
 from ..._base.heap import living_of
-from ..._tape import delivery
-from ..._tape.engine import current_pass, observers
+from ..._tape.engine import current_pass
 from ..._tape.graph import edge_node
 from ..._tape.node import Parts, Port, tick
-from ..._tape.passes import Pass
 from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload, not_intercepted
+from ...utils._aten import OpOverload, bodies_written, not_intercepted
 from ...utils._aten_calls import as_written, call_of
 from ...utils._python_dispatch import OperatorMode, _disable_current_modes
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
@@ -42,11 +38,14 @@ from .._lazy_graph_module import _make_graph_module
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
-from ..node import Node
+from ..interpreter import Interpreter
+from ..node import Node, base_types
+from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
 from ._makers import Makers, memory_of
+from ._passes import passes_written
 
-__all__ = ["ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
+__all__ = ["DecompositionInterpreter", "ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
 _RANDOM = ("rand", "bernoulli", "dropout", "multinomial", "normal", "poisson", "exponential", "uniform", "cauchy")
 
@@ -59,13 +58,13 @@ class PythonKeyTracer(Tracer):
         self.root = Module()
         self.graph = Graph(tracer_cls=Tracer)
         self.tensor_attrs = {}
-        self.numbers = False  # whether a 0-d tensor that no operator made is a number of the call
         self.nodes: dict[Any, tuple[Any, Node]] = {}  # by memory; the payload keeps it from being used again
         # kept, so that no other tensor gets their memory
         if outside is None:
             made = [t for t in living_of(Tensor) if hasattr(t, "_payload")]  # a failed call may have left others
             outside = {memory_of(t): t for t in made}
         self.outside = outside
+        self.objects: dict[int, Node] = {}  # inputs that are neither tensors nor numbers, by object
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
 
@@ -112,6 +111,20 @@ class PythonKeyTracer(Tracer):
             id(tensor._payload) in self.payloads or memory_of(tensor) in self.nodes or memory_of(tensor) in self.outside
         )
 
+    def is_constant(self, tensor: Tensor) -> bool:
+        """Whether a tensor's elements are the same in each run: it comes from outside, or from numbers alone."""
+        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
+        found: list[Node] = [known[1]] if known is not None else []
+        for node in found:
+            if node.op == "get_attr":
+                continue
+            value = node.meta.get("val")
+            several = isinstance(value, Tensor) and value.numel() > 1
+            if not node.all_input_nodes or several or any(word in str(node.target) for word in _RANDOM):
+                return False
+            found += node.all_input_nodes
+        return True
+
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
         self.payloads[id(tensor._payload)] = (tensor._payload, node)  # of a number, before detach makes an array of it
@@ -121,9 +134,6 @@ class PythonKeyTracer(Tracer):
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
         known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
-        if known is None and self.numbers and tensor.ndim == 0 and memory_of(tensor) not in self.outside:
-            how: dict[str, Any] = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device}
-            return self.call(torch.ops.aten.scalar_tensor.default, (tensor.item(),), how)
         if known is None:
             if memory_of(tensor) not in self.outside and not (
                 tensor.numel() == 1 and bool(tensor == 1)
@@ -150,11 +160,15 @@ class PythonKeyTracer(Tracer):
 
     def create_arg(self, a: Any) -> Any:
         """An argument with nodes in place of tensors."""
-        return self.node_of(a) if isinstance(a, Tensor) else super().create_arg(a)
+        if isinstance(a, Tensor):
+            return self.node_of(a)
+        return self.objects.get(id(a)) or super().create_arg(a)
 
     def call(self, target: Any, args: Any, kwargs: Any) -> Node:
         """A node for a call, named as the function without its overload."""
-        name = target.overloadpacket.__name__ if isinstance(target, OpOverload) else None
+        name = None
+        if isinstance(target, OpOverload):
+            name, args = target.overloadpacket.__name__, tuple([list(a) if isinstance(a, tuple) else a for a in args])
         return self.create_node("call_function", target, args, kwargs, name=name and self.graph._target_to_str(name))
 
     def note_results(self, results: Any, node: Node) -> None:
@@ -165,6 +179,9 @@ class PythonKeyTracer(Tracer):
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
                     self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
+            node.meta["val"] = tuple(
+                [x.detach() if isinstance(x, Tensor) else x for x in results]
+            )  # once all are noted
 
 
 def _has_history(value: Any) -> bool:
@@ -252,10 +269,10 @@ def _replays(func: Any, args: Any, result: Any) -> bool:
 class ProxyTorchDispatchMode(OperatorMode):
     """Writes each operator that runs."""
 
-    def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real") -> None:
+    def __init__(self, tracer: PythonKeyTracer, tracing_mode: str = "real", pre_dispatch: bool = False) -> None:
         super().__init__()
-        self.tracer, self.tracing_mode = tracer, tracing_mode
-        self.quiet = 0
+        self.tracer, self.tracing_mode, self.pre_dispatch = tracer, tracing_mode, pre_dispatch
+        self.quiet, self.grad = 0, torch.is_grad_enabled()
         self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -392,39 +409,6 @@ def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called
 _current: list[ProxyTorchDispatchMode] = []
 
 
-@contextmanager
-def _sums_written(mode: ProxyTorchDispatchMode) -> Any:
-    """A context in which the backward pass writes the sums of cotangents, and hands on results without losing them."""
-    plain, tracer = Pass.add, mode.tracer
-
-    def add(self: Pass, node: Any, old: Any, new: Any) -> Any:
-        if old is None or type(old) is Parts or mode.quiet:
-            return plain(self, node, old, new)
-        with mode.silent():
-            given = tuple([tracer.node_of(x if isinstance(x, Tensor) else wrap(x)) for x in (old, new)])
-            result = plain(self, node, old, new)
-            written = tracer.call(torch.ops.aten.add.Tensor, given, {})
-            tracer.note(result if isinstance(result, Tensor) else wrap(result), written)
-        return result
-
-    def own(alone: bool, g: Any, copied: Any = np.ndarray.copy) -> Any:
-        # the tracer refers to all arrays, so a result is always copied: it stays the same node's
-        made = own_plainly(False, g, copied)
-        if made is not g and not mode.quiet:
-            tracer.note(wrap(made), tracer.node_of(wrap(g)))
-        return made
-
-    own_plainly = delivery._own
-    step = mode.step
-    Pass.add, delivery._own = add, own  # type: ignore[method-assign]
-    observers.append(step)
-    try:
-        yield
-    finally:
-        Pass.add, delivery._own = plain, own_plainly  # type: ignore[method-assign]
-        observers.remove(step)
-
-
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
     """The mode of the ``make_fx`` that is running, or None.
 
@@ -444,7 +428,12 @@ def disable_proxy_modes_tracing(enable_current: bool = False) -> Any:
 
 
 def make_fx(
-    f: Callable[..., Any], decomposition_table: Any = None, tracing_mode: str = "real", *_: Any, **__: Any
+    f: Callable[..., Any],
+    decomposition_table: Any = None,
+    tracing_mode: str = "real",
+    *_: Any,
+    pre_dispatch: bool = False,
+    **__: Any,
 ) -> Callable[..., GraphModule]:
     """The graph of the operators that a function runs: ``make_fx(f)(*examples)`` is a module that runs them again.
 
@@ -452,10 +441,12 @@ def make_fx(
 
     Args:
         f: a function, or a module.
+        decomposition_table: functions that stand in place of operators; one may return ``NotImplemented``.
         tracing_mode: ``"real"``; the other modes of PyTorch run the examples too.
+        pre_dispatch: write functions before autograd divides them: ``linear``, and where gradients are switched off.
 
     Raises:
-        NotImplementedError: the function calls ``backward()``, or ``decomposition_table`` is given.
+        NotImplementedError: a value comes from no operator, as inside of ``torch.func.vmap``.
 
     >>> import wengert as torch
     >>> from wengert.fx.experimental.proxy_tensor import make_fx
@@ -467,10 +458,9 @@ def make_fx(
     >>> torch.equal(gm(torch.zeros(2)), torch.ones(2))
     True
     """
-    if decomposition_table:
-        raise NotImplementedError("make_fx: decomposition_table is not supported")
 
     @functools.wraps(f if not isinstance(f, Module) else type(f).forward)
+    @disable_proxy_modes_tracing()
     def wrapped(*args: Any) -> GraphModule:
         tracer = PythonKeyTracer()
         names = _parameter_names(f, len(args))
@@ -483,11 +473,14 @@ def make_fx(
             if isinstance(leaf, Tensor):
                 leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
                 tracer.note(leaf, node)
+            elif not isinstance(leaf, base_types):
+                tracer.objects[id(leaf)] = node
             inputs.append(leaf)
-        mode = ProxyTorchDispatchMode(tracer, tracing_mode)
+        mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        makers = Makers(mode)
         _current.append(mode)
         try:
-            with mode, Makers(mode), _sums_written(mode):
+            with mode, makers, passes_written(mode), bodies_written(makers.called_overload):
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
@@ -495,11 +488,52 @@ def make_fx(
         if nested or not (out_spec.is_leaf() or all(child.is_leaf() for child in out_spec.children())):
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
-        tracer.graph.output(tracer.create_arg(result))
+        tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
+        if decomposition_table:
+            divided(tracer, decomposition_table, make_fx)
         _fetch_at_each_use(tracer.graph)
         return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
+
+
+def get_isolated_graphmodule(
+    func: Callable[..., Any], args: Any, kwargs: Any, tracing_mode: str = "real", decomposition_table: Any = None
+) -> GraphModule:
+    """The graph of a call, of which a ``make_fx`` that is running sees nothing; its inputs are the flattened arguments."""
+    flat, spec = pytree.tree_flatten((args, kwargs))
+
+    def wrapped(flat_args: list[Any]) -> Any:
+        given, named = pytree.tree_unflatten(flat_args, spec)
+        return func(*given, **named)
+
+    return make_fx(wrapped, decomposition_table, tracing_mode)(flat)
+
+
+class DecompositionInterpreter(Interpreter):
+    """Runs a module, and writes it into another graph with operators divided.
+
+    Args:
+        new_graph: what ``run`` writes.
+        decomposition_table: functions that stand in place of operators, as that of ``make_fx``.
+    """
+
+    def __init__(self, module: Any, new_graph: Graph, decomposition_table: Any = None, **kwargs: Any) -> None:
+        super().__init__(module, **kwargs)
+        self.new_graph, self.decomposition_table = new_graph, decomposition_table or {}
+        self.values: dict[Node, Any] = {}
+
+    def run_node(self, n: Node) -> Any:
+        """Run one node, and keep its value."""
+        result = self.values[n] = super().run_node(n)
+        return result
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the module on inputs, and write the graph."""
+        result = super().run(*args, **kwargs)
+        divider = Divider(self.new_graph, self.decomposition_table, self.module, self.values.__getitem__, make_fx)
+        self.new_graph.output(divider.copy(self.graph, {}))
+        return result
 
 
 def _fetch_at_each_use(graph: Graph) -> None:

@@ -10,10 +10,10 @@ import functools
 import inspect
 import unittest
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._parametrization import Variant, _TestParametrizer, dtype_name, variant
 from .common_utils import TestCase, _never
@@ -272,7 +272,7 @@ class ops(_TestParametrizer):
                 if self.allowed_dtypes is None or dtype is None or dtype in self.allowed_dtypes:
                     given = {"op": op} if dtype is None else {"op": op, "dtype": dtype}
                     asked = generic_cls.__name__, test.__name__, device_cls.device_type, dtype
-                    yield test, op.formatted_name, given, partial(op.get_decorators, *asked)
+                    yield test, op.formatted_name, given, partial(_decorators, test, op, asked)
 
     def _dtypes_of(self, op: Any, device_type: str) -> Any:
         wanted = self.opinfo_dtypes
@@ -282,6 +282,50 @@ class ops(_TestParametrizer):
             return []
         found = list(op.supported_dtypes(device_type))
         return found[:1] if wanted in (OpDTypes.any_one, OpDTypes.any_common_cpu_cuda_one) else found
+
+
+class SkipSpec(NamedTuple):
+    """An operator whose test is skipped, or fails."""
+
+    op_name: str
+    variant_name: str
+    device_type: str | None
+    dtypes: Any
+    expected_failure: bool
+
+
+def xfail(op_name: str, variant_name: str = "", *, device_type: str | None = None, dtypes: Any = None) -> SkipSpec:
+    """An operator whose test fails, for ``skipOps``."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, True)
+
+
+def skip(op_name: str, variant_name: str = "", *, device_type: str | None = None, dtypes: Any = None) -> SkipSpec:
+    """An operator whose test is skipped, for ``skipOps``."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, False)
+
+
+def skipOps(to_skip: Iterable[Any]) -> Any:
+    """Decorator for a test under ``ops``, of which some operators' tests are skipped or fail."""
+
+    def decorated(fn: Any) -> Any:
+        fn._op_overrides = [*getattr(fn, "_op_overrides", ()), *(SkipSpec(*spec) for spec in to_skip)]
+        return fn
+
+    return decorated
+
+
+def _decorators(test: Any, op: Any, asked: Any, param_kwargs: Any) -> list[Any]:
+    """The decorators of one operator's test: the operator's, and those of ``skipOps``."""
+    _, _, device_type, dtype = asked
+    specs = [
+        spec
+        for spec in getattr(test, "_op_overrides", ())
+        if (spec.op_name, spec.variant_name) == (op.name, op.variant_test_name)
+        and spec.device_type in (None, device_type)
+        and (spec.dtypes is None or dtype in spec.dtypes)
+    ]
+    found = [unittest.expectedFailure if spec.expected_failure else unittest.skip("Skipped!") for spec in specs]
+    return [*op.get_decorators(*asked, param_kwargs), *found]
 
 
 onlyCPU, onlyCUDA = onlyOn("cpu"), onlyOn("cuda")

@@ -49,6 +49,7 @@ class SampleInput:
         self.input = input
         self.args: tuple[Any, ...] = var_args if args is None else tuple(args)
         self.kwargs: dict[str, Any] = var_kwargs if kwargs is None else kwargs
+        self.broadcasts_input = False
 
 
 class DecorateInfo:
@@ -134,6 +135,14 @@ class OpInfo:
         return self.dtypes
 
     supported_backward_dtypes = supported_dtypes
+
+    def get_method(self) -> Any:
+        """The method of tensors, or None."""
+        return self.method_variant
+
+    def get_inplace(self) -> Any:
+        """The form that writes, or None."""
+        return self.inplace_variant
 
     def get_decorators(self, test_class: str, test_name: str, device: str, dtype: Any, param_kwargs: Any) -> list[Any]:
         """The decorators of one test."""
