@@ -125,7 +125,8 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
         return {**known, "N": stepping(shared_product)}
 
     alike = core.but(blocks=False, orders=False)
-    return {**known, "large": hot(name, alike, large), "other_order": hot(name, alike, other_order)}
+    made = {**known, "large": hot(name, alike, large)}
+    return made | {"other_order": hot(name, alike, other_order)} if core.flags.get("orders") else made
 
 
 def _blocked(formula: Any) -> Any:

@@ -50,13 +50,14 @@ def placed(formula: Any, of_arrays: Any) -> Any:
     known: dict[Any, Any] = {}
 
     def run(xp: Any, g: Any, *values: Any) -> Any:
+        compute = of_arrays if xp is ARRAYS else formula
         if type(g) is not np.ndarray or g.ndim < 2:
-            return formula(xp, g, *values)
+            return compute(xp, g, *values)
         for v in values:
             if type(v) is np.ndarray and v.strides != g.strides:
                 break
         else:
-            return of_arrays(xp, g, *values)
+            return compute(xp, g, *values)
         key = tuple([
             (x.shape, x.strides, x.itemsize) if type(x) is np.ndarray else getattr(x, "shape", x) for x in (g, *values)
         ])
@@ -66,6 +67,6 @@ def placed(formula: Any, of_arrays: Any) -> Any:
                 known.clear()
             ordered = [x.view(Ordered) if type(x) is np.ndarray else x for x in (g, *values)]
             strides = known[key] = formula(_ON_ORDERED, *ordered).strides
-        return relaid(of_arrays(xp, g, *values), strides)
+        return relaid(compute(xp, g, *values), strides)
 
     return run

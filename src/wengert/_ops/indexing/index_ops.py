@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.layouts import in_rows, relaid, strides_like
+from ..._arrays.layouts import as_operand, in_rows, relaid, strides_like
 from ..._arrays.library import COLONS, may_share_memory
 from ..._arrays.threads import LARGE
 from ..._base.errors import noted
@@ -485,8 +485,8 @@ def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 @general(
     tensors=2,
     grad={
-        "self": lambda xp, g, self_shape, index: xp.reshape(
-            xp.index_back([g, index], (math.prod(self_shape),), (0,)), self_shape
+        "self": lambda xp, g, self, index: as_operand(
+            xp.reshape(xp.index_back([g, index], (math.prod(self.shape),), (0,)), tuple(self.shape)), self
         )
     },
     jvp=lambda xp, tangents, result, self, index: xp.take_flat(tangents[0], index),
