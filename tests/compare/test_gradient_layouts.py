@@ -115,6 +115,8 @@ a @ w.t()
 w.t() @ a
 v @ a
 v @ a.t()
+v @ c
+v @ c.mT
 a @ v
 a.mm(b)
 T.addmm(b, a, w.t())
@@ -179,6 +181,41 @@ c.max()
 c.mT.min()
 c.floor()
 c.mT.ceil()
+c / b
+T.maximum(c, b)
+T.atan2(c, b)
+T.copysign(a, b)
+(b * b + 1) ** a
+a.exp() ** 2
+F.relu(a)
+F.threshold(a, 0., 1.)
+F.hardtanh(a)
+F.hardswish(a)
+F.softshrink(a)
+F.hardshrink(a)
+F.glu(c, 1)
+F.channel_shuffle(c, 2)
+F.bilinear(a, a, c)
+T.erf(a)
+T.erfinv(a.tanh() / 2)
+T.logit(a, .2)
+T.angle(a)
+T.sgn(a)
+T.nansum(c, 0)
+T.cdist(a, b[:0], p=1.)
+a.take(T.tensor([0, 5]))
+a.masked_select(a > 0)
+T.segment_reduce(a, "max", lengths=T.tensor([1, 3]))
+T.fft.irfft(T.complex(c, c), dim=0)
+T.fft.hfft2(T.complex(c, c), dim=(1, 0))
+T.linalg.solve(s, a, left=False)
+T.linalg.solve_triangular(s, a, upper=False, left=False)
+T.linalg.lu_solve(s, T.tensor([1, 2, 3, 4], dtype=T.int32), a)
+T.linalg.lu_solve(s, T.tensor([1, 2, 3, 4], dtype=T.int32), a, adjoint=True)
+T.linalg.lu_solve(s, T.tensor([1, 2, 3, 4], dtype=T.int32), a, left=False)
+T.linalg.householder_product(a, v)
+T.ormqr(a, v, b)
+T.ormqr(a, v, b, left=False, transpose=True)
 """.strip().split("\n")
 
 

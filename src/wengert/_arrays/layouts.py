@@ -189,8 +189,12 @@ def in_columns(r: Any) -> Any:
         return r if r.flags.f_contiguous and 1 not in r.shape else r.copy("F")
     if r.ndim < 2:
         return r
-    order = (*range(r.ndim - 2), r.ndim - 1, r.ndim - 2)
-    return relaid(r, in_order(r.shape, order, r.itemsize))
+    return relaid(r, in_order(r.shape, column_order(r.ndim), r.itemsize))
+
+
+def column_order(ndim: int) -> tuple[int, ...]:
+    """The order of dims in memory of a batch of column-major matrices, outermost first."""
+    return (*range(ndim - 2), ndim - 1, ndim - 2)
 
 
 def as_columns(r: Any) -> Any:
@@ -201,6 +205,11 @@ def as_columns(r: Any) -> Any:
 def as_rows(r: Any) -> Any:
     """A cotangent in row-major order; a transform's value is returned unchanged."""
     return r if type(r) is not np.ndarray or r.flags.c_contiguous else r.copy()
+
+
+def as_ordered(r: Any, order: tuple[int, ...]) -> Any:
+    """A cotangent with its dims in this order in memory, outermost first; a transform's value is unchanged."""
+    return relaid(r, in_order(r.shape, order, r.itemsize)) if type(r) is np.ndarray else r
 
 
 def as_operand(r: Any, operand: Any) -> Any:

@@ -210,6 +210,11 @@ def _product(xp: Any, g: Any, value: Any) -> Any:
     return g * value
 
 
+def shared_product(formula: Any) -> Any:
+    """The formula for plain arrays: a product's threads share their work."""
+    return (lambda xp, g, value: shared(multiply)(g, value)) if _is(formula, _product) else formula
+
+
 _TEXT = {
     "params": "*n.params",
     "c": "n.c",

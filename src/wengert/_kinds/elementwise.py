@@ -31,8 +31,9 @@ from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import ARRAYS, Impl, Operator, publish
 from .._tape.node import Box, Node, named
-from .backward import Call, backward_step, elementwise_jvp
+from .backward import Call, backward_step, elementwise_jvp, shared_product
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
+from .placed import placed
 from .recording import BINARY, UNARY, one
 from .slow_path import refuse_second, refuse_unbound, slow_operator
 from .templates import Shape, hot, variant
@@ -101,9 +102,10 @@ def _kept(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], holomorphic: bool) -> dict[str, Any]:
-    """The names in a text, and ``large``, the same text for large arrays.
+    """The names in a text, and the same text for large arrays and for those in another order than rows.
 
-    The array library's function and the backward step run block by block in it.
+    The array library's function and the backward step run block by block in ``large``. The backward steps of both lay
+    out their cotangents as PyTorch's.
     """
     name, N = known["info"].name, known["N"]
 
@@ -111,12 +113,20 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
         raw, bare = (partial(elementwise, known[name]) for name in ("raw", "bare"))
         if N is None:
             return {**known, "raw": raw, "bare": bare}
-        blocked = backward_step(known["info"], calls, holomorphic, broadcast=len(calls) > 1, plain=_blocked)
-        members = {"__slots__": (), "__module__": N.__module__, "backward": blocked}
-        made = {**known, "raw": raw, "bare": bare, "N": type(N.__name__, (N,), members)}
+        made = {**known, "raw": raw, "bare": bare, "N": stepping(_blocked)}
         return made | {"fn": ByFirst(known["info"], raw, known["constants"])} if "fn" in known else made
 
-    return {**known, "large": hot(name, core.but(blocks=False), large)}
+    def stepping(of_arrays: Any) -> Any:
+        steps = tuple([(edge, placed(f, of_arrays(f)) if used else f, used) for edge, f, used in calls])
+        step = backward_step(known["info"], steps, holomorphic, broadcast=len(calls) > 1)
+        return type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": step})
+
+    def other_order() -> dict[str, Any]:
+        return {**known, "N": stepping(shared_product)}
+
+    alike = core.but(blocks=False, orders=False)
+    made = {**known, "large": hot(name, alike, large)}
+    return made | {"other_order": hot(name, alike, other_order)} if core.flags.get("orders") else made
 
 
 def _blocked(formula: Any) -> Any:
@@ -175,6 +185,7 @@ def binary(
             "x_needless": when_needless(info.layout, "xa"),
             "needless": when_needless(info.layout, "xa", "ya", sure=sure),
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
+            "orders": self is not None and bool(used), "x_orders": "self" in x_names or "result" in x_names,
         }  # fmt: skip
         members: dict[str, Any] = {}
         if scalar_node:

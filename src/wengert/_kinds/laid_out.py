@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._arrays.layouts import as_iterated, in_channels_last, is_channels_last
+from .._arrays.memory import memory_order
+from .._base.registry import TENSORS
 from .._tape.node import view_of
 from .._tape.tensor import Tensor
 
@@ -39,6 +41,17 @@ def lay(t: Tensor, place: Callable[[Any], Any]) -> Tensor:
         if t._box is not None:
             t._box.a = r
     return t
+
+
+def receives(t: Tensor, order: tuple[int, ...] | None = None) -> Tensor:
+    """An operand whose cotangent lies in this order of its dims, outermost first, or as the operand itself.
+
+    For a function that puts operators together: several of them add to the cotangent, which in PyTorch one computes.
+    """
+    a = t._payload
+    if t._node is None or type(a) is not np.ndarray or a.ndim < 2:
+        return t
+    return TENSORS.received(t, tuple(memory_order(a)) if order is None else order)
 
 
 def ordered(t: Tensor, *operands: Tensor) -> Tensor:

@@ -90,7 +90,7 @@ if type(other) is not Tensor and type(other) in numbers:  #? number
             info.check(info, {x}, other, logical_dtype({x}))
         t = make()
         t._box = None
-        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless)
+        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless, ordered=x_orders)
         @node(fy="None")
         @keep(slot="x", t=x, wanted=xx, otherwise="None")
         n.y = other  #? keep_number
@@ -123,7 +123,7 @@ else:  #| number
             sy = ya.shape
             if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
                 ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-        @binary_computed(y="ya", z="ya", r=keep, broadcast="yes")
+        @binary_computed(y="ya", z="ya", r=keep, broadcast="yes", ordered=orders)
         @node(fy="fy")
         if fy is None:
             @keep(slot="x", t=x, wanted=xx, otherwise="xa.shape")
@@ -153,7 +153,8 @@ try:
     elif type(xa) is ndarray and xa.size >= LARGE:  #? blocks
         return large({x}, other)  #? blocks
     else:
-        t._payload = {r}fn(xa, {z})
+        return other_order({x}, other)  #? ordered and orders
+        t._payload = {r}fn(xa, {z})  #? not (ordered and orders)
 except (ValueError, TypeError) as error:  #? broadcast
     return reject(info, {x}, other, error)
 except TypeError as error:  #? not broadcast

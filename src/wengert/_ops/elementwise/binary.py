@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import iterated
+from ..._arrays.layouts import as_rows, iterated
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
 from ..._base.constants import type_name
@@ -376,7 +376,7 @@ publish(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 
 # ---- signs, neighbours
 @binary(
     self=lambda xp, g, self, result: g * xp.where(self == 0, 0, result / self),
-    other=lambda xp, g: xp.zeros_like(g),
+    other=lambda xp, g: as_rows(xp.zeros_like(g)),
     scalar_node="CopysignBackward1",
     to_float=True,
     overloads=True,

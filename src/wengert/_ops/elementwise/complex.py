@@ -171,13 +171,13 @@ _OF_PARTS: dict[str, Any] = {
 @linear(transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)), **_OF_COMPLEX)
 def real(lib, self):
     """A copy of the real part."""
-    return self.real.copy()
+    return +self.real  # in its order
 
 
 @linear(transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g), **_OF_COMPLEX)
 def imag(lib, self):
     """A copy of the imaginary part."""
-    return self.imag.copy()
+    return +self.imag  # in its order
 
 
 @general(
@@ -390,7 +390,7 @@ publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), 
 # ---- angle, sign
 @unary(
     grad=lambda xp, g, self: (
-        xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)
+        xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(self)
     ),
     holomorphic=False,
     inplace=False,
@@ -419,7 +419,7 @@ def angle(lib, input):
 
 def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
     if not is_complex(self):
-        return xp.zeros_like(g)
+        return as_rows(xp.zeros_like(g))
     size = xp.abs(self)
     return xp.where(size == 0, 0, g / size - xp.real(g / result) * result / size)
 

@@ -74,7 +74,7 @@ def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
 
 def _pow_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
     positive = xp.real(other) >= 0 if (type(other) not in PYTHON_NUMBERS and is_complex(other)) else other >= 0
-    return xp.where((self == 0) & positive, 0, g * (self**other * xp.log(self)))
+    return g * xp.where((self == 0) & positive, 0, self**other * xp.log(self))
 
 
 def _check_pow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:

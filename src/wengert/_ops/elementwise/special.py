@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..._arrays.layouts import iterated, rows
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
-from ..._base.registry import PUBLIC, REGISTRY, public, publish
+from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.slow_path import not_implemented
@@ -26,10 +28,19 @@ SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 *
 
 
 # ---- error function
+def _bell_grad(xp: Any, g: Any, scale: float, power: Any) -> Any:
+    """``scale * exp(power) * g``, in the memory of the power, and so in its order."""
+    if xp is not ARRAYS or type(power) is not np.ndarray:
+        return scale * xp.exp(power) * g
+    np.exp(power, power)
+    np.multiply(power, scale, power)
+    return np.multiply(power, g, power)
+
+
 @real_function(
     unary,
     "torch.erf Tensor.erf special.erf",
-    grad=lambda xp, g, self: (2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
+    grad=lambda xp, g, self: _bell_grad(xp, g, 2.0 / SQRT_PI, -(self * self)),
     libname="error_function",
     kernel="erf_vml_cpu",
 )
@@ -44,7 +55,7 @@ def erf(input):
 @real_function(
     unary,
     "torch.erfc Tensor.erfc special.erfc",
-    grad=lambda xp, g, self: (-2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
+    grad=lambda xp, g, self: _bell_grad(xp, g, -2.0 / SQRT_PI, -(self * self)),
     kernel="erfc_vml_cpu",
 )
 def erfc(input):
@@ -69,7 +80,7 @@ def erfcx(input):
 @real_function(
     unary,
     "torch.erfinv Tensor.erfinv special.erfinv",
-    grad=lambda xp, g, result: (0.5 * SQRT_PI) * xp.exp(result * result) * g,
+    grad=lambda xp, g, result: _bell_grad(xp, g, 0.5 * SQRT_PI, result * result),
     domain=(-0.9, 0.9),
     kernel="erfinv_vml_cpu",
 )
@@ -390,8 +401,8 @@ def zeta(input, other):
 def _logit_grad(xp: Any, g: Any, self: Any, eps: Any) -> Any:
     slope = g / (self * (1 - self))
     if eps is None:
-        return xp.where((self < 0) | (self > 1), float("nan"), slope)
-    return xp.where((self < eps) | (self > 1 - eps), 0, slope)
+        return xp._masked(slope, (self < 0) | (self > 1), float("nan"))
+    return xp._masked(slope, (self < eps) | (self > 1 - eps), 0)
 
 
 @parametric(

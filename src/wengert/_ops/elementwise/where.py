@@ -55,6 +55,19 @@ def where(lib, condition, self, other):
     return lib.where(condition, self, other)
 
 
+@general(
+    layout=iterated,
+    tensors=2,
+    grad={"grad": lambda xp, g, mask: xp._masked(g, mask, 0)},
+    batch="elementwise",
+    holomorphic=False,
+    samples=lambda rng: [((rng.standard_normal((2, 3)), rng.random((2, 3)) > 0.5), (0,))],
+)
+def _masked(lib, grad, mask, value):
+    """A cotangent with ``value`` where the mask holds; it lies as the cotangent, the first operand."""
+    return lib.where(mask, lib.ZEROS[grad.dtype] if value == 0 else value, grad)
+
+
 class _NotGiven:
     """Stands for an operand of ``where`` that is not given, which differs from None."""
 

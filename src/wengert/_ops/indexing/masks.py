@@ -11,7 +11,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
-from ..._kinds.laid_out import laid_out
+from ..._kinds.laid_out import laid_out, receives
 from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
@@ -56,7 +56,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     mask = bool_mask(
         expect_tensor("masked_select", "mask", 2, mask), "masked_select", "masked_select: expected BoolTensor for mask"
     )
-    x, m = _broadcast_pair(input, mask)
+    a = input._payload
+    x, m = _broadcast_pair(input if type(a) is not np.ndarray or a.flags.c_contiguous else receives(input), mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     return with_node_name(index([x, *known_masks([m])], (0,)), "MaskedSelectBackward0")

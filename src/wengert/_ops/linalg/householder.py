@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns
+from ..._arrays.layouts import column_order, in_columns
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import TENSORS, public
-from ..._kinds.laid_out import laid_out
+from ..._kinds.laid_out import laid_out, receives
 from ..._kinds.out import exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
@@ -19,7 +19,7 @@ from ..._payloads.transforms import refuse_tangents
 from ..._tape.promotion import logical_dtype
 from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import without_view
+from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
 from .matmul import matmul
 from .public import adjoint, matrix_shape
@@ -44,6 +44,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
     k = tau._payload.shape[-1]
+    A, tau = receives(A), receives(tau)
     require(A, "fc", "orgqr_cpu")
     if n < k:
         raise RuntimeError(
@@ -54,7 +55,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         Q = _reflected(Q, _reflector(A, i, m), TENSORS.select(tau, tau._payload.ndim - 1, i))
     if not k and (A._node is not None or tau._node is not None):  # without a reflection no gradient is defined
         return refusing(UndefinedGradBackward, None, (Q,), (A._node, tau._node))[0]
-    return Q
+    return with_node_name(Q, "LinalgHouseholderProductBackward0")
 
 
 def _reflector(A: Any, i: int, m: int) -> Any:
@@ -133,6 +134,7 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
                 f"{BY_NUMPY[logical_dtype(input)].scalar_name} and {name} has dtype "
                 f"{BY_NUMPY[logical_dtype(t)].scalar_name}"
             )
+    input, tau, other = receives(input), receives(tau), receives(other, column_order(other._payload.ndim))
     if not left:
         return without_view(adjoint(ormqr(input, tau, adjoint(other), True, not transpose)), "OrmqrBackward0")
     k = tau._payload.shape[-1]
@@ -143,7 +145,7 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
         other = _reflected(
             other, _reflector(input, i, m), TENSORS.conj(t) if transpose and logical_dtype(t).kind == "c" else t
         )
-    return other
+    return with_node_name(other, "OrmqrBackward0")
 
 
 @public("torch.geqrf Tensor.geqrf")

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns
+from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._base.registry import TENSORS, public
-from ..._kinds.laid_out import laid_out
+from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import on_meta
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
@@ -110,7 +111,6 @@ _adjoint = adjoint  # the name is lu_solve's parameter
 
 @public("linalg.lu_solve")
 @with_out(EXACT)
-@laid_out(in_columns)
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A.
 
@@ -119,9 +119,17 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     tensor([[1.],
             [1.]])
     """
-    if not left:
-        return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
     LU, B = same_batch(LU, B)
+    rows, columns = tuple(range(B._payload.ndim)), column_order(B._payload.ndim)
+    LU = receives(LU, rows)
+    if left:
+        X = lay(_solved(LU, pivots, receives(B, columns), adjoint), in_columns)
+    else:
+        X = lay(without_view(_adjoint(_solved(LU, pivots, _adjoint(receives(B, rows)), not adjoint))), in_rows)
+    return with_node_name(X, "LinalgLuSolveBackward0")
+
+
+def _solved(LU: Any, pivots: Any, B: Any, adjoint: bool) -> Any:
     P = _permutation(pivots, LU._payload.shape[-1], logical_dtype(LU))
     if adjoint:
         W = TENSORS.triangular_solve_left(_adjoint(LU), B, False, False)

@@ -15,7 +15,7 @@ from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
-from ..._kinds.laid_out import ordered
+from ..._kinds.laid_out import ordered, receives
 from ..._kinds.out import with_out
 from ..._kinds.slow_path import require
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -158,6 +158,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if p == 2:
         return euclidean_distances(x1, x2)
     a, b = x1._payload.shape, x2._payload.shape
+    if 0 in (*a, *b):
+        x1, x2 = receives(x1), receives(x2)
     d = TENSORS.reshape(x1, (*a[:-1], 1, a[-1])) - TENSORS.reshape(x2, (*b[:-2], 1, *b[-2:]))
     return _norms(d, p, "CdistBackward0")
 

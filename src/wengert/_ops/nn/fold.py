@@ -12,7 +12,6 @@ from typing import Any
 from ..._arrays.conv.columns import out_size, padded, plain_folded, plain_unfolded, scatter_windows, windows
 from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, plain_body, public
-from ..._kinds.laid_out import with_channels_of
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
@@ -116,6 +115,19 @@ def pixels_to_channels(lib, self, downscale_factor):
     x = self.reshape(*lead, c, h // r, r, w // r, r)
     order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
     return x.transpose(order).copy().reshape(*lead, c * r * r, h // r, w // r)
+
+
+@linear(
+    layout=channels_last,
+    transpose=lambda xp, g, groups: xp.shuffled_channels(g, g.shape[1] // groups),
+    node="ChannelShuffleBackward0",
+    batch=("fold", 1),
+    samples=[((2, 6, 2), (3,)), ((1, 4, 2, 1), (4,))],
+)
+def shuffled_channels(lib, self, groups):
+    """The channels of ``(N, C, *)``, taken in turn from each group."""
+    n, c, *rest = self.shape
+    return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).copy().reshape(self.shape)
 
 
 # ---- public functions
@@ -287,10 +299,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
     if groups <= 0:
         raise RuntimeError("Number of groups to divide channels in must be positive. Value of groups:" + str(groups))
-    n, c = shape[:2]
+    c = shape[1]
     if c % groups:
         raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
-    x = TENSORS.reshape(input, (n, groups, c // groups, *shape[2:]))
-    x = TENSORS.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
-    r = TENSORS.reshape(x, shape)
-    return with_channels_of(input, r)
+    return TENSORS.shuffled_channels(input, groups)

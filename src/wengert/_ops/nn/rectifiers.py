@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
-from ..._arrays.layouts import rows
-from ..._arrays.library import putmask
+from ..._arrays.layouts import as_iterated, rows
+from ..._arrays.library import lib, putmask
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
@@ -47,9 +47,9 @@ def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     samples=[((3,), (3,), (0,)), ((2, 3), (2, 3), (0.5,))],
 )
 def _threshold_backward(lib, grad, self, threshold):
-    """The cotangent where ``self`` is above the threshold (or nan), else 0."""
-    zero = lib.ZEROS[grad.dtype]
-    return lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), zero, grad)
+    """The cotangent where ``self`` is above the threshold (or nan), else 0; it lies as ``self``."""
+    r = lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), lib.ZEROS[grad.dtype], grad)
+    return r if type(self) is not np.ndarray or self.flags.contiguous else as_iterated(r, (self, grad))
 
 
 @general(
@@ -65,9 +65,13 @@ def _beside_zeros(lib, grad, self):
 
 
 def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
-    if xp is ARRAYS and g.size >= MANY and recordable(g):
-        return xp.lib.where_not_zero(g, result)
-    return xp._threshold_backward(g, result, 0)
+    if xp is not ARRAYS:
+        return xp._threshold_backward(g, result, 0)
+    if g.size >= MANY and recordable(g):
+        return lib.where_not_zero(g, result)
+    zero = lib.ZEROS[g.dtype]
+    r = lib.where(result <= zero, zero, g)  # as ``_threshold_backward``, with one call less
+    return r if result.flags.contiguous else as_iterated(r, (result, g))
 
 
 @unary(grad=_relu_grad, to_float=False, integers=True, fast=FLOATING, check=_check_relu, dtypes="fi", piecewise=True)
@@ -105,7 +109,7 @@ def _between(lib: Any, x: Any, low: float, high: float) -> Any:
 
 
 @parametric(
-    grad=lambda xp, g, self, min_val, max_val: xp.where((self <= min_val) | (self >= max_val), 0, g),
+    grad=lambda xp, g, self, min_val, max_val: xp._masked(g, (self <= min_val) | (self >= max_val), 0),
     dtypes="fi",
     samples=[((3, 4), (-1.0, 1.0)), ((2,), (0.0, 0.5))],
     piecewise=True,
@@ -391,7 +395,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
         below = self < 3
         slope = xp.where((self > -3) & below, self / 3 + 0.5, 0) + (~below).astype(self.dtype)
         return g * slope
-    return xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g))
+    return xp._masked(g * xp.where(self < 3, self / 3 + 0.5, 1), self <= -3, 0)
 
 
 @on_floats(
@@ -426,7 +430,7 @@ def _inside(self: Any, lambd: float) -> Any:
 
 @on_floats(
     "hardshrink_cpu",
-    grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
+    grad=lambda xp, g, self, lambd: xp._masked(g, _inside(self, lambd), 0),
     node="HardshrinkBackward0",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
     piecewise=True,
@@ -454,7 +458,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @parametric(
-    grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
+    grad=lambda xp, g, self, lambd: xp._masked(g, _inside(self, lambd), 0),
     dtypes="f",
     samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
     piecewise=True,

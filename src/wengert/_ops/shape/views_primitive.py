@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_rows
+from ..._arrays.layouts import as_ordered, in_rows
 from ..._arrays.library import NEW_AT
 from ..._arrays.sums import FEW, add_up
 from ..._base.constants import type_name
@@ -209,6 +209,17 @@ def matrix_t(lib, self):
 )
 def alias(lib, self):
     """A view of the whole tensor."""
+    return self[...]
+
+
+@linear(
+    transpose=lambda xp, g, order: as_ordered(g, order),
+    view=True,
+    batch=Lifted(lambda name, shape, p, size: (("alias", ()),)),
+    samples=[((2, 3), ((1, 0),)), ((), ((),))],
+)
+def received(lib, self, order):
+    """A view of the whole tensor whose cotangent lies in this order of its dims, outermost first."""
     return self[...]
 
 
