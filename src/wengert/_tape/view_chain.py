@@ -13,6 +13,7 @@ import numpy as np
 from .._arrays.memory import address_of
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
+from .hooks import by_edge
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
@@ -109,14 +110,19 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """The node of a tensor that was written through a view: its inputs are the old value and the written value."""
+    """The node of a tensor that was written through a view: it runs the step of what was written on the view's part.
 
-    __slots__ = ("chain", "fx", "fy", "shape")
+    As in PyTorch, no cotangent goes back through the view's old node. What the step gives for the view's old value takes
+    the place of the part in the cotangent of the base's old value.
+    """
+
+    __slots__ = ("chain", "fx", "old", "shape", "written")
     __module__ = "builtins"
 
-    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None, old: Node | None) -> None:
         self.fx = base._node
-        self.fy = written
+        self.written = written
+        self.old = old  # the node of the view's old value
         self.chain = chain
         self.shape = base._payload.shape
         self._seq = tick()
@@ -127,19 +133,43 @@ class CopySlices(Node):
             self._code = written._code
             self._lasti = written._lasti
 
+    by_user = property(lambda self: self.written is not None and self.written.by_user)  # type: ignore[assignment]
+
+    def _place(self) -> int | None:
+        """The place of the view's old value among the edges of what was written."""
+        edges: Any = self.written._edges()  # type: ignore[union-attr]
+        if self.old is not None:
+            for k, edge in enumerate(edges):
+                if edge is self.old:
+                    return k
+        return 0 if edges and edges[0] is None else None
+
     def _edges(self) -> tuple[Node | None, ...]:
-        return (self.fx, self.fy)
+        if self.written is None:
+            return (self.fx,)
+        place = self._place()
+        return (self.fx, *(edge for k, edge in enumerate(self.written._edges()) if k != place))
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        pairs: list[Any] = []
-        if self.fx is not None:
-            pairs += (self.fx, xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, self.chain)), self.chain))
-        if self.fy is not None:
-            pairs += (self.fy, xp.view_gather(g, self.chain))
-        return tuple(pairs)
+        part, value, given = xp.view_gather(g, self.chain), None, []
+        if self.written is not None:
+            given = by_edge(self.written, self.written.backward(xp, part, keep))
+            place = self._place()
+            if place is not None:
+                value = given.pop(place)
+        if self.fx is None:
+            base = None
+        else:
+            base = xp.view_scatter(g, xp.zeros_like(part) if value is None else value, self.chain)
+        pairs = zip(self._edges(), (base, *given), strict=True)
+        return tuple(x for edge, cotangent in pairs if edge is not None for x in (edge, cotangent))
+
+    def _release(self) -> None:
+        if self.written is not None:
+            self.written._release()
 
 
 def with_node_name(t: Tensor, name: str) -> Tensor:

@@ -413,11 +413,11 @@ def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None
     ``part``: the chain of the part of the tensor that was written. Returns the new node of the tensor or its base.
     """
     if getattr(self, "_view", None) is None:
-        made = node if part is None else CopySlices(self, part, node)
+        made = node if part is None else CopySlices(self, part, node, None)
         _set_history(self, made)
         return made
     base, chain = chain_of(self)
-    slices = CopySlices(base, chain + (part or ()), node)
+    slices = CopySlices(base, chain + (part or ()), node, self._node if part is None else None)
     _set_history(base, slices, self)
     _set_node(self, AsStridedBackward0(base, chain, slices._code, slices._lasti))
     return slices
