@@ -14,7 +14,8 @@ from .._arrays.memory import address_of
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
 from .hooks import by_edge
-from .node import Node, named, tick, view_of
+from .node import FREED, Node, named, tick, view_of
+from .saved import stale
 from .tensor import Tensor, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
@@ -112,17 +113,20 @@ class AsStridedBackward0(Node):
 class CopySlices(Node):
     """The node of a tensor that was written through a view: it runs the step of what was written on the view's part.
 
-    As in PyTorch, no cotangent goes back through the view's old node. What the step gives for the view's old value takes
-    the place of the part in the cotangent of the base's old value.
+    As in PyTorch, no cotangent goes back through the view's old node, ``old``. What the step gives for the view's old
+    value takes the place of the part in the cotangent of the base's old value.
     """
 
-    __slots__ = ("chain", "fx", "old", "shape", "written")
+    __slots__ = ("chain", "fx", "others", "place", "shape", "written")
     __module__ = "builtins"
+    written: Any
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None, old: Node | None) -> None:
+        edges = () if written is None else written._edges()
+        self.place = _place_of(old, edges)
+        self.others = tuple(edge for k, edge in enumerate(edges) if k != self.place)
         self.fx = base._node
         self.written = written
-        self.old = old  # the node of the view's old value
         self.chain = chain
         self.shape = base._payload.shape
         self._seq = tick()
@@ -133,43 +137,42 @@ class CopySlices(Node):
             self._code = written._code
             self._lasti = written._lasti
 
-    by_user = property(lambda self: self.written is not None and self.written.by_user)  # type: ignore[assignment]
-
-    def _place(self) -> int | None:
-        """The place of the view's old value among the edges of what was written."""
-        edges: Any = self.written._edges()  # type: ignore[union-attr]
-        if self.old is not None:
-            for k, edge in enumerate(edges):
-                if edge is self.old:
-                    return k
-        return 0 if edges and edges[0] is None else None
+    by_user = property(lambda self: getattr(self.written, "by_user", False))  # type: ignore[assignment]
 
     def _edges(self) -> tuple[Node | None, ...]:
-        if self.written is None:
-            return (self.fx,)
-        place = self._place()
-        return (self.fx, *(edge for k, edge in enumerate(self.written._edges()) if k != place))
+        return (self.fx, *self.others)
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if self.written is FREED:
+            stale(self, FREED)
         part, value, given = xp.view_gather(g, self.chain), None, []
-        if self.written is not None:
-            given = by_edge(self.written, self.written.backward(xp, part, keep))
-            place = self._place()
-            if place is not None:
-                value = given.pop(place)
+        if self.written is not None:  # which keeps what it saved: a second derivative may lead to it, too
+            given = by_edge(self.written, self.written.backward(xp, part, True))
+            if self.place is not None:
+                value = given.pop(self.place)
         if self.fx is None:
             base = None
         else:
             base = xp.view_scatter(g, xp.zeros_like(part) if value is None else value, self.chain)
+        if not keep:
+            self._release()
         pairs = zip(self._edges(), (base, *given), strict=True)
         return tuple(x for edge, cotangent in pairs if edge is not None for x in (edge, cotangent))
 
     def _release(self) -> None:
-        if self.written is not None:
-            self.written._release()
+        self.written = FREED
+
+
+def _place_of(old: Node | None, edges: tuple[Node | None, ...]) -> int | None:
+    """The place of a view's old value among the edges of what was written to it."""
+    if old is not None:
+        for k, edge in enumerate(edges):
+            if edge is old:
+                return k
+    return 0 if edges and edges[0] is None else None  # it needs no gradient
 
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
