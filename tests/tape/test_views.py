@@ -959,7 +959,7 @@ def test_writes_to_data_reach_conjugate_views_and_their_base() -> None:
     assert base._version == version
 
 
-# ------------------------------------------------------------------------------------------ the step of what was written
+# ----------------------------------------------------------------------------------------- the step of what was written
 PART_WRITES: list[Any] = [
     lambda xp, b, y: b[1:].mul_(y), lambda xp, b, y: b[1:].add_(y), lambda xp, b, y: b[1:].copy_(y),
     lambda xp, b, y: b.__setitem__(slice(1, None), y), lambda xp, b, y: b.__setitem__(slice(1, None), 2.0),

@@ -117,16 +117,16 @@ class CopySlices(Node):
     value takes the place of the part in the cotangent of the base's old value.
     """
 
-    __slots__ = ("chain", "fx", "others", "place", "shape", "written")
+    __slots__ = ("chain", "fx", "old", "others", "place", "shape", "written")
     __module__ = "builtins"
-    written: Any
+    place: int | None  # of the view's old value among the edges of what was written
+    others: tuple[Node | None, ...] | None  # the edges of the other operands
 
-    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None, old: Node | None) -> None:
-        edges = () if written is None else written._edges()
-        self.place = _place_of(old, edges)
-        self.others = tuple(edge for k, edge in enumerate(edges) if k != self.place)
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Any, old: Node | None) -> None:
         self.fx = base._node
         self.written = written
+        self.old = old
+        self.others = None
         self.chain = chain
         self.shape = base._payload.shape
         self._seq = tick()
@@ -140,6 +140,14 @@ class CopySlices(Node):
     by_user = property(lambda self: getattr(self.written, "by_user", False))  # type: ignore[assignment]
 
     def _edges(self) -> tuple[Node | None, ...]:
+        if self.others is None:
+            edges = () if self.written is None else self.written._edges()
+            if self.old is not None and self.old in edges:
+                self.place = edges.index(self.old)
+            else:
+                self.place = 0 if edges and edges[0] is None else None  # it needs no gradient, or is two nodes further
+            self.others = edges if self.place is None else edges[: self.place] + edges[self.place + 1 :]
+            self.old = None
         return (self.fx, *self.others)
 
     def name(self) -> str:
@@ -148,6 +156,7 @@ class CopySlices(Node):
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if self.written is FREED:
             stale(self, FREED)
+        edges = self._edges()
         part, value, given = xp.view_gather(g, self.chain), None, []
         if self.written is not None:  # which keeps what it saved: a second derivative may lead to it, too
             given = by_edge(self.written, self.written.backward(xp, part, True))
@@ -159,20 +168,11 @@ class CopySlices(Node):
             base = xp.view_scatter(g, xp.zeros_like(part) if value is None else value, self.chain)
         if not keep:
             self._release()
-        pairs = zip(self._edges(), (base, *given), strict=True)
+        pairs = zip(edges, (base, *given), strict=True)
         return tuple(x for edge, cotangent in pairs if edge is not None for x in (edge, cotangent))
 
     def _release(self) -> None:
         self.written = FREED
-
-
-def _place_of(old: Node | None, edges: tuple[Node | None, ...]) -> int | None:
-    """The place of a view's old value among the edges of what was written to it."""
-    if old is not None:
-        for k, edge in enumerate(edges):
-            if edge is old:
-                return k
-    return 0 if edges and edges[0] is None else None  # it needs no gradient
 
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
