@@ -248,8 +248,8 @@ def test_jagged_tensors_are_compared_by_their_elements(of: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_cases_compare_strided_nested_tensors_part_by_part() -> None:
-    case, parts = TestCase(), [wengert.ones(2, 2), wengert.zeros(3, 2)]
+    compare, parts = TestCase().assertEqual, [wengert.ones(2, 2), wengert.zeros(3, 2)]
     strided = wengert.nested.nested_tensor(parts, layout=wengert.strided)
-    case.assertEqual(strided, strided.clone())
+    compare(strided, strided.clone())
     with pytest.raises(AssertionError, match="Mismatched elements: 4 / 4"):
-        case.assertEqual(strided, wengert.nested.nested_tensor([wengert.zeros(2, 2), parts[1]], layout=wengert.strided))
+        compare(strided, wengert.nested.nested_tensor([wengert.zeros(2, 2), parts[1]], layout=wengert.strided))
