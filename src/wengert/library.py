@@ -254,8 +254,8 @@ class CustomOpDef:
         if not isinstance(t, Tensor) or not (t.is_floating_point() or t.is_complex()):
             return t
         if t.requires_grad:
-            written = [t._base] if t._base is not None and any(t is x for x in inputs) else []
-            for x in (t, *written):
+            written = [t, t._base] if any(t is x for x in inputs) else [t]
+            for x in (x for x in written if x is not None and x.requires_grad):
                 x.register_hook(lambda g: warn_of_fallback(self._qualname))
             return t
         if any(t is x for x in inputs):  # its history may be a view's

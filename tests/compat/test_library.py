@@ -269,6 +269,15 @@ def test_writes_to_views_warn_by_their_base(fallback: str) -> None:
             base.sum().backward()
 
 
+def test_a_base_that_requires_no_grad_has_no_hook(fallback: str, recwarn: pytest.WarningsRecorder) -> None:
+    op = declared("zeroed(Tensor(a!) x) -> Tensor(a!)", T.no_grad()(lambda x: x.zero_()))
+    x = T.ones(3)
+    view = x[:].requires_grad_()[:]
+    assert op(view)._base is x
+    view.sum().backward()
+    assert [NOT_REGISTERED in str(w.message) for w in recwarn] == [True] * (fallback == "warn")
+
+
 def test_overloads_of_custom_operators() -> None:
     op = T.library.custom_op("own::halved", lambda x: x / 2, mutates_args=(), schema="(Tensor x) -> Tensor")
     overload = T.ops.own.halved.default
