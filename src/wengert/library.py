@@ -21,11 +21,8 @@ tensor([ 3., 12.])
 from __future__ import annotations
 
 import inspect
-import re
 import sys
-import types
-import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,92 +31,32 @@ import wengert as torch
 
 from ._base.errors import noted, warn
 from ._base.modes import is_grad_enabled
+from ._tape.node import version_of
 from ._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
 from ._tape.tensor import Tensor, current_fn
 from .autograd.function import Function
 from .utils._aten import OpOverload, ask, not_tensors
 from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
+from .utils._schemas import infer_schema, keyword_only_tensors, signature_of, written_by
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
     "register_kernel", "register_vmap",
 ]  # fmt: skip
 
-_TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", "number": "Scalar"}
 _OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
 LIBRARIES_OF_TESTS = Path(str(torch.__file__)).parent / "lib"
 _REFUSED: list[str] = []  # files that were passed to load_library
-
-
-# ---- schemas
-def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
-    """The schema of a function by its annotations: ``"(Tensor x, *, float alpha=1.0) -> Tensor"``.
-
-    Raises ValueError if a parameter has no annotation, or one that operators do not support.
-    """
-    signature = inspect.signature(prototype_function)
-    hints = typing.get_type_hints(prototype_function)
-    parts: list[str] = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise ValueError(
-                f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. {name}"
-            )
-        if name not in hints:
-            raise ValueError(
-                f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature "
-                f"{signature})"
-            )
-        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
-            parts.append("*")
-        text = _type_text(hints[name], f"Parameter {name}")
-        if mutates_args == "unknown" or name in mutates_args:
-            text = text.replace("Tensor", f"Tensor(a{len(parts)}!)", 1)
-        value = f'"{parameter.default}"' if isinstance(parameter.default, str) else parameter.default
-        parts.append(f"{text} {name}" + ("" if value is parameter.empty else f"={value}"))
-    unknown = set() if mutates_args == "unknown" else {*mutates_args} - signature.parameters.keys()
-    if unknown:
-        raise ValueError(
-            f"infer_schema(func): {unknown} in mutates_args were not found in the custom op's signature. mutates_args "
-            "should contain the names of all args that the custom op mutates, or just the string 'unknown' if you "
-            f"don't know. Got func with signature {signature})"
-        )
-    if "return" not in hints:
-        raise ValueError(
-            "infer_schema(func): No return type annotation was provided. Please add one. Got func with signature "
-            f"{signature})"
-        )
-    result = hints["return"]
-    many = typing.get_origin(result) is tuple
-    text = ", ".join(_type_text(t, "Return") for t in typing.get_args(result)) if many else _type_text(result, "Return")
-    schema = f"({', '.join(parts)}) -> {f'({text})' if many or result is type(None) else text}"
-    return schema if op_name is None else op_name + schema
-
-
-def _type_text(hint: Any, who: str) -> str:
-    if hint is type(None):
-        return ""
-    arguments = typing.get_args(hint)
-    origin = typing.get_origin(hint)
-    if origin in (typing.Union, types.UnionType) and type(None) in arguments:
-        (kind,) = (a for a in arguments if a is not type(None))
-        return _type_text(kind, who) + "?"
-    if origin in (list, Sequence) and len(arguments) == 1:
-        return _type_text(arguments[0], who) + "[]"
-    names = {torch.dtype: "ScalarType", torch.device: "Device", **_TYPES}
-    if origin in (typing.Union, types.UnionType) and set(arguments) <= {int, float, bool}:
-        return "Scalar"
-    if hint not in names:
-        raise ValueError(f"infer_schema(func): {who} has unsupported type {hint}. The valid types are: {list(names)}.")
-    return names[hint]
 
 
 # ---- operators
 class _Call:
     """One call of a custom operator; lists of tensors are taken apart, since ``autograd.Function`` has none."""
 
-    def __init__(self, kwargs: dict[str, Any]) -> None:
+    def __init__(self, kwargs: dict[str, Any], defaults: int) -> None:
         self.kwargs = kwargs
+        self.defaults = defaults  # how many of the last positional arguments have their default
+        self.recorded = is_grad_enabled()
 
     def take(self, args: tuple[Any, ...]) -> list[Any]:
         """The arguments taken apart."""
@@ -137,7 +74,12 @@ class _Call:
         grads: list[Any] = []
         for g, count in zip(given, self.counts, strict=False):
             grads += [g] if count is None else [None] * count if g is None else g
-        return grads
+        missing = len(self.counts) - len(given)
+        return grads + [None] * missing if 0 < missing <= self.defaults else grads
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
 
 
 def _is_leaf(value: Any) -> bool:
@@ -153,7 +95,7 @@ class CustomOpDef:
         self._namespace, _, self._name = qualname.partition("::")
         self._qualname, self._schema, self._init_fn, self._kernel = qualname, schema, fn, fn
         self._mutates = tuple(mutates)
-        self._signature = _signature_of(schema)
+        self._signature = signature_of(schema)
         self._backward: Callable[..., Any] | None = None
         self._setup: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
@@ -190,6 +132,11 @@ class CustomOpDef:
         ``setup_context(ctx, inputs, output)`` saves values for it. If the operator has keyword-only parameters, its
         arguments are ``ctx, inputs, keyword_only_inputs, output``.
         """
+        if keyword_only_tensors(self._signature):
+            raise NotImplementedError(
+                "register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your "
+                f"tensors not kwarg-only. Got: {self._qualname}{self._schema}"
+            )
         self._backward = backward
         self._setup = setup_context
 
@@ -204,14 +151,31 @@ class CustomOpDef:
         bound = self._bind(args, kwargs)
         if self._declared and self._backward is None:
             return self._fall_through(bound)
-        before = [(name, bound.arguments[name]) for name in self._mutates]
-        call = _Call(bound.kwargs)
+        written = tree_leaves([bound.arguments[name] for name in self._mutates])
+        call = _Call(bound.kwargs, self._defaults_at_end(bound.args))
         flat = self._step.apply(*call.take(bound.args), call)
         result = tree_unflatten(list(flat) if isinstance(flat, tuple) else [flat], call.out_spec)
-        for _, t in before:
+        for t in written:
             if isinstance(t, Tensor):
                 torch.autograd.graph.increment_version(t)
         return result
+
+    def _defaults_at_end(self, args: tuple[Any, ...]) -> int:
+        """How many of the last positional arguments are their defaults: for these backward may return nothing."""
+        defaults = [parameter.default for parameter in self._signature.parameters.values()][: len(args)]
+        count = 0
+        while count < len(args) and type(args[-1 - count]) is type(defaults[-1 - count]):
+            if args[-1 - count] != defaults[-1 - count]:
+                break
+            count += 1
+        return count
+
+    def _takes(self, args: Any, kwargs: Any) -> bool:
+        try:
+            self._bind(args, kwargs)
+        except RuntimeError:
+            return False
+        return True
 
     def _bind(self, args: Any, kwargs: Any) -> inspect.BoundArguments:
         try:
@@ -254,8 +218,8 @@ class CustomOpDef:
         if not isinstance(t, Tensor) or not (t.is_floating_point() or t.is_complex()):
             return t
         if t.requires_grad:
-            written = [t._base] if t._base is not None and any(t is x for x in inputs) else []
-            for x in (t, *written):
+            written = [t, t._base] if any(t is x for x in inputs) else [t]
+            for x in (x for x in written if x is not None and x.requires_grad):
                 x.register_hook(lambda g: warn_of_fallback(self._qualname))
             return t
         if any(t is x for x in inputs):  # its history may be a view's
@@ -283,8 +247,8 @@ class CustomOpDef:
         result = self._kernel(*args, **kwargs)
         if self._declared:
             return result
-        for r in result if isinstance(result, (tuple, list)) else (result,):
-            if any(r is a for a in given):
+        for r in tree_leaves(result):
+            if isinstance(r, Tensor) and any(version_of(r) is version_of(a) for a in given):
                 raise RuntimeError(
                     f"{self._name} (with implementation in {inspect.getmodule(self._kernel)}): The output of this "
                     "custom operator (1) must not also be an input to this custom operator and (2) may not alias any "
@@ -293,6 +257,7 @@ class CustomOpDef:
                     "offending output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return "
                     "y."
                 )
+            given.append(r)
         return result
 
     def _made_step(self) -> type[Function]:
@@ -309,7 +274,7 @@ class CustomOpDef:
             def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
                 *flat, call = inputs
                 ctx._call = call
-                if op._setup is None or True not in ctx.needs_input_grad:
+                if op._setup is None or not call.recorded or not any(_requires_grad(t) for t in flat):
                     return
                 ctx.needs_input_grad = tuple(tree_unflatten(list(ctx.needs_input_grad[:-1]), call.spec))
                 args = tuple(tree_unflatten(flat, call.spec))
@@ -370,41 +335,22 @@ def custom_op(
             name, fn, mutates_args=mutates_args, device_types=device_types, schema=schema, tags=tags
         )
     text = infer_schema(fn, mutates_args=mutates_args) if schema is None else schema
+    if mutates_args != "unknown" and {*mutates_args} != written_by(text):
+        raise ValueError(
+            f"Attempted to create a custom op with `mutates_args={mutates_args}` and `schema={schema}. The schema "
+            f"suggests that the op mutates {written_by(text)}which is different from what was provided to us in "
+            "`mutates_args`. Please make these consistent."
+        )
+    if keyword_only_tensors(signature_of(text)):
+        raise NotImplementedError(
+            "custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: "
+            f"{name.partition('::')[2]}{text}"
+        )
     if name.count("::") != 1:
         raise ValueError(
             f"Expected name to be in the form of `namespace::name`, but got {name}: an operator has one namespace"
         )
     return CustomOpDef(name, fn, text, () if mutates_args == "unknown" else mutates_args)
-
-
-_PARAMETER = re.compile(r"^(?P<type>[\w.]+(?:\(\w+!?\))?(?:\[\d*\])?\??)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$")
-
-
-def _signature_of(schema: str) -> inspect.Signature:
-    """The signature of ``"(Tensor x, *, float alpha=1.0) -> Tensor"``."""
-    inside = schema.partition("->")[0].strip().removeprefix("(").removesuffix(")")
-    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = []
-    for part in filter(None, (p.strip() for p in re.split(r",(?![^\[]*\])", inside))):
-        if part == "*":
-            kind = inspect.Parameter.KEYWORD_ONLY
-            continue
-        found = _PARAMETER.match(part)
-        if found is None:
-            raise RuntimeError(f"expected a type and a name in the schema, but found {part!r}")
-        default: Any = inspect.Parameter.empty if found["default"] is None else _default(found["default"])
-        annotation = re.sub(r"\(\w+!?\)", "", found["type"])
-        parameters.append(inspect.Parameter(found["name"], kind, default=default, annotation=annotation))
-    return inspect.Signature(parameters)
-
-
-def _default(text: str) -> Any:
-    import ast
-
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 fallback_mode = "warn"  # or "nothing": what backward does with results of operators without a derivative
@@ -513,10 +459,10 @@ class _Namespace:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        op = _OPERATORS.get(f"{self._name}::{name}")
-        if op is None:
+        found = _overloads(f"{self._name}::{name}")
+        if not found:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        return vars(op).setdefault("_packet", _Packet(op))
+        return _packet_of(found[0])
 
 
 def load_library(path: str) -> None:
@@ -539,17 +485,37 @@ def load_library(path: str) -> None:
     )
 
 
+def _overloads(qualname: str) -> list[CustomOpDef]:
+    """The operators ``NAMESPACE::NAME``, first, and ``NAMESPACE::NAME.OVERLOAD``."""
+    found = [op for name, op in _OPERATORS.items() if name.startswith(f"{qualname}.")]
+    return [_OPERATORS[qualname], *found] if qualname in _OPERATORS else found
+
+
+def _packet_of(op: CustomOpDef) -> _Packet:
+    return vars(op).setdefault("_packet", _Packet(op))  # type: ignore[no-any-return]
+
+
 class _Packet:
-    """``torch.ops.NAMESPACE.NAME``, with a single overload, ``.default``."""
+    """``torch.ops.NAMESPACE.NAME``, with its overloads, mostly ``.default`` alone."""
 
     def __init__(self, op: CustomOpDef) -> None:
+        self._qualname = self._qualified_op_name = op._qualname.partition(".")[0]
+        self.__name__ = op._name.partition(".")[0]
         self._op = op
-        self._qualname = self._qualified_op_name = op._qualname
-        self.__name__ = op._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = not_tensors(args, kwargs)
-        return ask(self, found, args, kwargs) if found else self._op(*args, **kwargs)
+        if found:
+            return ask(self, found, args, kwargs)
+        known = _overloads(self._qualname)
+        op = next((op for op in known if op._takes(args, kwargs)), self._op) if len(known) > 1 else self._op
+        return op(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> OpOverload:
+        op = _OPERATORS.get(f"{self._qualname}.{name}")
+        if op is None:
+            raise AttributeError(f"The underlying op of '{self!r}' has no overload name '{name}'")
+        return _Overload(op)
 
     @property
     def default(self) -> OpOverload:
@@ -558,7 +524,7 @@ class _Packet:
 
     def overloads(self) -> list[str]:
         """The overloads' names."""
-        return ["default"]
+        return [op._name.partition(".")[2] or "default" for op in _overloads(self._qualname)]
 
     def __repr__(self) -> str:
         return self._qualname.replace("::", ".")
@@ -575,14 +541,16 @@ class _Overload(OpOverload):
 
     def __init__(self, op: CustomOpDef) -> None:
         self.namespace = op._namespace
-        super().__init__(vars(op).setdefault("_packet", _Packet(op)), "default")
+        super().__init__(_packet_of(op), op._name.partition(".")[2] or "default")
         self._op, self._qualname = op, op._qualname
 
     @property
     def _schema(self) -> str:
         return self._qualname + self._op._schema
 
-    __call__ = _Packet.__call__
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = not_tensors(args, kwargs)
+        return ask(self, found, args, kwargs) if found else self._op(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"{self._op._namespace}.{self.__name__}"

@@ -269,6 +269,15 @@ def test_writes_to_views_warn_by_their_base(fallback: str) -> None:
             base.sum().backward()
 
 
+def test_a_base_that_requires_no_grad_has_no_hook(fallback: str, recwarn: pytest.WarningsRecorder) -> None:
+    op = declared("zeroed(Tensor(a!) x) -> Tensor(a!)", T.no_grad()(lambda x: x.zero_()))
+    x = T.ones(3)
+    view = x[:].requires_grad_()[:]
+    assert op(view)._base is x
+    view.sum().backward()
+    assert [NOT_REGISTERED in str(w.message) for w in recwarn] == [True] * (fallback == "warn")
+
+
 def test_overloads_of_custom_operators() -> None:
     op = T.library.custom_op("own::halved", lambda x: x / 2, mutates_args=(), schema="(Tensor x) -> Tensor")
     overload = T.ops.own.halved.default
@@ -353,3 +362,91 @@ def test_wrong_calls_as_in_pytorch(torch: Any, line: str) -> None:
         except Exception as error:  # noqa: BLE001  what it is is compared
             seen.append(f"{type(error).__name__}: {str(error).splitlines()[0].partition('. ')[0]}")
     assert seen[0] == seen[1]
+
+
+# ------------------------------------------------------------------------------------ what PyTorch's suite asks of them
+@pytest.fixture(params=["wengert", pytest.param("torch", marks=pytest.mark.compare)])
+def either(request: pytest.FixtureRequest) -> Any:
+    return pytest.importorskip(request.param)
+
+
+def test_nothing_is_saved_where_nothing_is_recorded(either: Any) -> None:
+    calls: list[Any] = []
+    op = either.library.custom_op(
+        "asked::plus", lambda x, y: x + y, mutates_args=(), schema="(Tensor x, float y) -> Tensor"
+    )
+    op.register_autograd(lambda ctx, g: g, setup_context=lambda ctx, inputs, output: calls.append(inputs[1]))
+    x = either.ones(2, requires_grad=True)
+    with either.no_grad():
+        op(x, 1.0)
+    op(x.detach(), 2.0)
+    assert calls == []
+    op(x, 3.0)
+    assert calls == [3.0]
+
+
+def test_a_derivative_may_return_nothing_for_defaults(either: Any) -> None:
+    with either.library._scoped_library("asked", "FRAGMENT") as lib:
+        lib.define("scaled(Tensor w, int x=2, *, int y=3, int z) -> Tensor")
+        lib.impl("scaled", lambda w, x=2, *, y=3, z: w * x * y * z, "CPU")
+        seen: list[Any] = []
+
+        def setup(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
+            seen.append((inputs[1:], keyword_only_inputs))
+
+        either.library.register_autograd("asked::scaled", lambda ctx, g: g * 7, setup_context=setup, lib=lib)
+        w = either.ones(2, requires_grad=True)
+        either.ops.asked.scaled(w, z=4).sum().backward()
+        assert (seen, w.grad.tolist()) == ([((2,), {"y": 3, "z": 4})], [7.0, 7.0])
+
+
+def test_schemas_say_what_is_written(either: Any) -> None:
+    Tensor, cpu = either.Tensor, either.device("cpu")
+
+    def op(x: Any, w: Any, kind: Any = either.int32, device: Any = cpu) -> None:
+        pass
+
+    op.__annotations__ = {
+        "x": Tensor, "w": list[Tensor | None], "kind": either.dtype, "device": either.device, "return": None,
+    }  # fmt: skip
+    text = '(Tensor x, Tensor(a1!)?[] w, ScalarType kind=int32, Device device="cpu") -> ()'
+    assert either.library.infer_schema(op, mutates_args={"w"}) == text
+    with pytest.raises(ValueError, match=r"The schema suggests that the op mutates {'x'}which is different"):
+        either.library.custom_op("asked::wrong", lambda x: None, mutates_args=(), schema="(Tensor(a!) x) -> ()")
+    written = either.library.custom_op("asked::written", op, mutates_args={"w"})
+    x, w = either.ones(2), [either.ones(2), None]
+    written(x, w)
+    assert (x._version, w[0]._version) == (0, 1)
+
+
+def test_tensors_by_keyword_have_no_derivative(either: Any) -> None:
+    with pytest.raises(NotImplementedError, match="custom_op with kwarg-only Tensor args"):
+        either.library.custom_op(
+            "asked::kw", lambda x, *, y: x, mutates_args=(), schema="(Tensor x, *, Tensor y) -> Tensor"
+        )
+    with either.library._scoped_library("asked", "FRAGMENT") as lib:
+        lib.define("keyword(Tensor x, *, Tensor y) -> Tensor")
+        with pytest.raises(NotImplementedError, match="register_autograd with kwarg-only Tensor args"):
+            either.library.register_autograd("asked::keyword", lambda ctx, g: g, lib=lib)
+
+
+@pytest.mark.parametrize("returned", [lambda x: x, lambda x: x.view(-1), lambda x: (y := x.clone(), y[:])])
+def test_results_share_no_memory(either: Any, returned: Any) -> None:
+    results = "(Tensor, Tensor)" if isinstance(returned(either.ones(2)), tuple) else "Tensor"
+    op = either.library.custom_op("asked::alias", returned, mutates_args=(), schema=f"(Tensor x) -> {results}")
+    with pytest.raises(RuntimeError, match="may not alias"):
+        op(either.ones(2))
+
+
+def test_overloads_are_found_by_their_arguments(either: Any) -> None:
+    one = either.library.custom_op("asked::many", lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor")
+    either.library.custom_op(
+        "asked::many.two", lambda x, y: x + y, mutates_args=(), schema="(Tensor x, Tensor y) -> Tensor"
+    )
+    x, packet = either.ones(2), either.ops.asked.many
+    assert (packet(x).tolist(), packet(x, x).tolist(), one(x).tolist()) == ([2, 2], [2, 2], [2, 2])
+    assert (packet.overloads(), str(packet.two), packet.two(x, x).tolist()) == (
+        ["default", "two"],
+        "asked.many.two",
+        [2, 2],
+    )

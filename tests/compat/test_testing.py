@@ -231,3 +231,25 @@ def test_texts_of_files_beside_the_tests(tmp_path: Path, monkeypatch: pytest.Mon
         case.assertExpected("another text", "first")
     with pytest.raises(TypeError, match="assertExpected is strings only"):
         case.assertExpected(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("of", ["wengert", pytest.param("torch", marks=pytest.mark.compare)])
+def test_jagged_tensors_are_compared_by_their_elements(of: str) -> None:
+    """Their offsets must be the same tensor."""
+    T = pytest.importorskip(of)
+    parts = [T.ones(2, 2), T.zeros(3, 2)]
+    jagged = T.nested.nested_tensor(parts, layout=T.jagged)
+    T.testing.assert_close(jagged, jagged.clone())
+    with pytest.raises(AssertionError, match="Mismatched elements: 10 / 10"):
+        T.testing.assert_close(jagged, jagged + 1)
+    with pytest.raises(AssertionError, match="'shape' do not match"):
+        T.testing.assert_close(jagged, T.nested.nested_tensor(parts, layout=T.jagged))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_cases_compare_strided_nested_tensors_part_by_part() -> None:
+    compare, parts = TestCase().assertEqual, [wengert.ones(2, 2), wengert.zeros(3, 2)]
+    strided = wengert.nested.nested_tensor(parts, layout=wengert.strided)
+    compare(strided, strided.clone())
+    with pytest.raises(AssertionError, match="Mismatched elements: 4 / 4"):
+        compare(strided, wengert.nested.nested_tensor([wengert.zeros(2, 2), parts[1]], layout=wengert.strided))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+import importlib
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -96,3 +97,37 @@ def test_replayed_views_are_torchs(torch: ModuleType, view: Any, reshape: Any) -
     import wengert
 
     assert _gradient(wengert, view, reshape) == _gradient(torch, view, reshape)
+
+
+NESTED_VIEWS: list[tuple[str, Any, Any]] = [
+    ("values", "nested", lambda N, nt: nt.values()),
+    ("values", "aten", lambda N, nt: N.torch.ops.aten._nested_get_values.default(nt)),
+    ("nested", "of values", lambda N, values: N.view(values, N.offsets)),
+    ("values", "and back", lambda N, nt: N.view(nt.values(), nt.offsets().clone()).values()),
+    ("nested", "and back", lambda N, values: N.view(N.view(values, N.offsets).values(), N.offsets.clone())),
+    ("values", "a part", lambda N, nt: nt.values()[2:]),
+]
+
+
+@pytest.mark.parametrize("of", [pytest.param("torch", marks=pytest.mark.compare), "wengert"])
+@pytest.mark.parametrize(("kind", "how", "make"), NESTED_VIEWS)
+def test_views_of_nested_tensors_and_nested_views(of: str, kind: str, how: str, make: Any) -> None:
+    """A view knows its base, nested or not, and its operators apply to another base; a write reaches the base."""
+    T = pytest.importorskip(of)
+    view = importlib.import_module(f"{of}.nested._internal.nested_tensor").nested_view_from_values_offsets
+    values, offsets = T.rand(10, 2), T.tensor([0, 3, 10])
+    base = view(values, offsets).detach().clone() if kind == "values" else values
+    made = make(SimpleNamespace(torch=T, view=view, offsets=offsets), base)
+    with T.autograd._force_original_view_tracking(True):
+        again = made._view_func_unsafe(base.clone())
+    assert made._is_view() and made._base is base
+    elements = (lambda t: t.values()) if kind == "nested" else (lambda t: t)
+    assert (again.is_nested, again.size(), elements(again).tolist()) == (
+        made.is_nested, made.size(), elements(made).tolist(),
+    )  # fmt: skip
+    if how != "a part":
+        new = made.detach()
+        back = made._rev_view_func_unsafe(new)
+        assert (back.is_nested, back.size(), back._base is new) == (base.is_nested, base.size(), True)
+    elements(made).zero_()
+    assert not (base.values() if kind == "values" else base)[2:].any()

@@ -957,3 +957,68 @@ def test_writes_to_data_reach_conjugate_views_and_their_base() -> None:
     view.imag.data.zero_()
     assert base.tolist() == [0] == view.tolist()
     assert base._version == version
+
+
+# ----------------------------------------------------------------------------------------- the step of what was written
+PART_WRITES: list[Any] = [
+    lambda xp, b, y: b[1:].mul_(y), lambda xp, b, y: b[1:].add_(y), lambda xp, b, y: b[1:].copy_(y),
+    lambda xp, b, y: b.__setitem__(slice(1, None), y), lambda xp, b, y: b.__setitem__(slice(1, None), 2.0),
+    lambda xp, b, y: b[1:].zero_(), lambda xp, b, y: b[1:].relu_(), lambda xp, b, y: b[1:].sin_(),
+    lambda xp, b, y: b[1:].add_(b[1:]), lambda xp, b, y: b[1:].lerp_(y, 0.5), lambda xp, b, y: b[1:].addcmul_(y, y),
+    lambda xp, b, y: b[1:].fill_(y.sum()), lambda xp, b, y: b[1:].view(1, 2).t().mul_(y[:, None]),
+    lambda xp, b, y: b[1:].masked_fill_(xp.tensor([True, False]), y.sum()), lambda xp, b, y: b[1:].pow_(2),
+]  # fmt: skip
+
+
+def _of_a_part(xp: Any, write: Any) -> Any:
+    """The nodes that ``CopySlices`` points to, the gradients of three orders, and what a second pass says."""
+    x = xp.tensor([0.3, -0.7, 1.1], dtype=xp.float64, requires_grad=True)
+    y = xp.tensor([0.9, 1.3], dtype=xp.float64, requires_grad=True)
+    b = x * 1
+    write(xp, b, y)
+    nodes = [n.name() for n, _ in b.grad_fn.next_functions if n is not None]
+    out = (b * b).sum()
+    found = []
+    for _ in range(3):
+        grads = xp.autograd.grad(out, (x, y), create_graph=True, allow_unused=True, materialize_grads=True)
+        found += [[round(v, 4) for v in g.tolist()] for g in grads]
+        out = sum((g * g).sum() for g in grads)
+    b = x * 1
+    write(xp, b, y)
+    b.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        b.sum().backward()
+    return nodes, found
+
+
+@pytest.mark.compare
+@pytest.mark.parametrize("write", PART_WRITES)
+def test_the_step_of_a_write_to_a_part_is_torchs(write: Any) -> None:
+    assert _of_a_part(T, write) == _of_a_part(pytest.importorskip("torch"), write)
+
+
+def test_a_part_is_not_asked_for_through_its_old_node() -> None:
+    """The gradient of the base's old value has what the step gives for the part; the view's old node gets nothing."""
+    x, y = T.tensor([1.0, 2.0, 3.0], requires_grad=True), T.tensor([4.0, 5.0], requires_grad=True)
+    b = x * 1
+    v = b[1:]
+    old = T.autograd.graph.get_gradient_edge(v)
+    v.mul_(y)
+    assert [n.name() for n, _ in b.grad_fn.next_functions] == ["MulBackward0", "torch::autograd::AccumulateGrad"]
+    assert T.autograd.grad(b.sum(), (old, x, y), retain_graph=True, allow_unused=True)[0] is None
+    b.sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([1, 4, 5], [2, 3])
+    with pytest.raises(RuntimeError, match="a second time"):
+        b.sum().backward()
+
+
+def test_relu_of_a_view_twice_differentiated() -> None:
+    """The step keeps what it saved: the second derivative of an operator that saves its result leads to it again."""
+    x = T.tensor([1.0, -2.0, 3.0], requires_grad=True)
+    b = x * x
+    b[:2].relu_()
+    (g,) = T.autograd.grad(b.pow(2).sum(), x, create_graph=True)
+    assert T.autograd.grad(g.sum(), x)[0].tolist() == [12.0, 48.0, 108.0]
+    assert (
+        g.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[1][0].name() == "ThresholdBackwardBackward0"
+    )

@@ -363,3 +363,24 @@ def test_gradcheck_moves_the_elements_of_wrappers() -> None:
     assert elem.tolist() == [1.0, 2.0]
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         wengert.autograd.gradcheck(Wrong.apply, x)
+
+
+def test_a_dropped_leaf_keeps_what_it_wraps(T: Any, W: Any) -> None:
+    """A function and a checkpoint that saved a leaf find its attributes when the program has dropped it."""
+    checkpoint = importlib.import_module(f"{T.__name__}.utils.checkpoint").checkpoint
+    seen: list[Any] = []
+
+    class Kept(T.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            seen.append(ctx.saved_tensors[0].elem.tolist())
+            return g * 2
+
+    Kept.apply(W(T.ones(2), requires_grad=True)).sum().backward()
+    checkpoint(lambda x: (x * x.sum()).exp(), W(T.ones(2), requires_grad=True), use_reentrant=False).sum().backward()
+    assert seen == [[1.0, 1.0]]

@@ -375,7 +375,8 @@ class AccumulateGrad(Node):
         """The leaf tensor, or a new tensor on its memory if the program has dropped the leaf."""
         tensor = self.ref()
         if tensor is None:
-            tensor = object.__new__(self.cls)
+            owned = getattr(self.box.a, "tensor", None)  # a payload that knows its tensor, with attributes
+            tensor = object.__new__(self.cls) if owned is None else owned()
             tensor._payload, tensor._box, tensor._node = self.box.a, self.box, self
             self.ref = weakref.ref(tensor)
         return tensor

@@ -13,7 +13,9 @@ import numpy as np
 from .._arrays.memory import address_of
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
-from .node import Node, named, tick, view_of
+from .hooks import by_edge
+from .node import FREED, Node, named, tick, view_of
+from .saved import stale
 from .tensor import Tensor, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
@@ -109,14 +111,22 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """The node of a tensor that was written through a view: its inputs are the old value and the written value."""
+    """The node of a tensor that was written through a view: it runs the step of what was written on the view's part.
 
-    __slots__ = ("chain", "fx", "fy", "shape")
+    As in PyTorch, no cotangent goes back through the view's old node, ``old``. What the step gives for the view's old
+    value takes the place of the part in the cotangent of the base's old value.
+    """
+
+    __slots__ = ("chain", "fx", "old", "others", "place", "shape", "written")
     __module__ = "builtins"
+    place: int | None  # of the view's old value among the edges of what was written
+    others: tuple[Node | None, ...] | None  # the edges of the other operands
 
-    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Any, old: Node | None) -> None:
         self.fx = base._node
-        self.fy = written
+        self.written = written
+        self.old = old
+        self.others = None
         self.chain = chain
         self.shape = base._payload.shape
         self._seq = tick()
@@ -127,19 +137,42 @@ class CopySlices(Node):
             self._code = written._code
             self._lasti = written._lasti
 
+    by_user = property(lambda self: getattr(self.written, "by_user", False))  # type: ignore[assignment]
+
     def _edges(self) -> tuple[Node | None, ...]:
-        return (self.fx, self.fy)
+        if self.others is None:
+            edges = () if self.written is None else self.written._edges()
+            if self.old is not None and self.old in edges:
+                self.place = edges.index(self.old)
+            else:
+                self.place = 0 if edges and edges[0] is None else None  # it needs no gradient, or is two nodes further
+            self.others = edges if self.place is None else edges[: self.place] + edges[self.place + 1 :]
+            self.old = None
+        return (self.fx, *self.others)
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        pairs: list[Any] = []
-        if self.fx is not None:
-            pairs += (self.fx, xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, self.chain)), self.chain))
-        if self.fy is not None:
-            pairs += (self.fy, xp.view_gather(g, self.chain))
-        return tuple(pairs)
+        if self.written is FREED:
+            stale(self, FREED)
+        edges = self._edges()
+        part, value, given = xp.view_gather(g, self.chain), None, []
+        if self.written is not None:  # which keeps what it saved: a second derivative may lead to it, too
+            given = by_edge(self.written, self.written.backward(xp, part, True))
+            if self.place is not None:
+                value = given.pop(self.place)
+        if self.fx is None:
+            base = None
+        else:
+            base = xp.view_scatter(g, xp.zeros_like(part) if value is None else value, self.chain)
+        if not keep:
+            self._release()
+        pairs = zip(edges, (base, *given), strict=True)
+        return tuple(x for edge, cotangent in pairs if edge is not None for x in (edge, cotangent))
+
+    def _release(self) -> None:
+        self.written = FREED
 
 
 def with_node_name(t: Tensor, name: str) -> Tensor:

@@ -16,10 +16,10 @@ NOTE [ Views and writes in place ]
     first; if it saved the result, the saved box takes the tensor's memory.
 
     *A write to a view: rebasing.* ``v = base[0]; v.mul_(2)`` changes ``base`` too. The base's new node is
-    ``CopySlices``, which points to the old node and to the written value's node; the view's new node is
-    ``AsStridedBackward0``, which points to ``CopySlices``. A write to a leaf, or to a view of a leaf, raises before
-    anything is written, and so does a write to a view whose history cannot be rewritten: made under ``no_grad``, by an
-    operator with several outputs, or in a custom function.
+    ``CopySlices``, which points to the old node and to the other operands of what was written, whose node's step it
+    runs; the view's new node is ``AsStridedBackward0``, which points to ``CopySlices``. A write to a leaf, or to a view
+    of a leaf, raises before anything is written, and so does a write to a view whose history cannot be rewritten: made
+    under ``no_grad``, by an operator with several outputs, or in a custom function.
 
     *Other views: staleness.* Other views have changed with the memory, but the base has no list of them. If the
     reference count of the memory shows that there may be some, the memory is added to ``stale_views`` and a reason to
@@ -137,7 +137,8 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         )
     fn = self._node
     if base is not None and base._node is not None and fn is not None and (fn._hooks is not None or fn.by_user):
-        # neither the hooks of a view's old value nor a pure view's backward see the write, see CopySlices
+        # neither the hooks of a view's old value nor a pure view's backward see the write: in another dtype it is two
+        # nodes, of which ``CopySlices`` runs one
         _set_node(self, _view_node(*chain_of(self)))
 
 
@@ -413,11 +414,11 @@ def rebase_history(self: Tensor, node: Node | None, part: tuple[Any, ...] | None
     ``part``: the chain of the part of the tensor that was written. Returns the new node of the tensor or its base.
     """
     if getattr(self, "_view", None) is None:
-        made = node if part is None else CopySlices(self, part, node)
+        made = node if part is None else CopySlices(self, part, node, None)
         _set_history(self, made)
         return made
     base, chain = chain_of(self)
-    slices = CopySlices(base, chain + (part or ()), node)
+    slices = CopySlices(base, chain + (part or ()), node, self._node if part is None else None)
     _set_history(base, slices, self)
     _set_node(self, AsStridedBackward0(base, chain, slices._code, slices._lasti))
     return slices

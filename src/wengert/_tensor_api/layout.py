@@ -267,7 +267,15 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 @attribute("Tensor._base")
 def base(self: Tensor) -> Tensor | None:
     """The tensor that this one is a view of; ``None`` if it is not a view."""
-    return base_of(self)
+    found = base_of(self)
+    whole = whole_of(found)
+    return found if whole is None else whole
+
+
+def whole_of(base: Tensor | None) -> Any:
+    """The tensor, a nested one, that shows itself as the base of views of its elements ``base``; ``None``: no other."""
+    known = None if base is None else base.__dict__.get("_elements_of")
+    return None if known is None else known()
 
 
 @method("Tensor._is_view")
@@ -363,7 +371,8 @@ def rev_view_func_unsafe(
         return TENSORS.view_as_complex(new_view.as_strided(*pairs))  # type: ignore[no-any-return]
     if self.is_complex() and not base.is_complex():
         new_view = TENSORS.view_as_real(new_view)
-    return new_view.as_strided(size, stride, offset)
+    made, whole = new_view.as_strided(size, stride, offset), whole_of(base)
+    return made if whole is None else whole._like(made)
 
 
 @method("Tensor.pin_memory")

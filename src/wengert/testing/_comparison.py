@@ -299,7 +299,9 @@ def _compare_tensors(actual: Tensor, expected: Tensor, rtol: float, atol: float,
         actual, expected = _of_one_dtype(actual.detach(), expected.detach())
         if actual.layout is not expected.layout:
             actual, expected = actual.to_dense(), expected.to_dense()
-        if actual.layout is not torch.strided:
+        if actual.layout is torch.jagged:
+            actual, expected = actual.values(), expected.values()
+        elif actual.layout is not torch.strided:
             return _compare_sparse(actual, expected, rtol, atol, options)
         _compare_values(actual, expected, rtol, atol, options)
     return None

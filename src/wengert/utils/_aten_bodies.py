@@ -264,6 +264,9 @@ BODIES: dict[str, Any] = {
     "repeat_interleave_Tensor": lambda repeats, *, output_size=None: torch.arange(len(repeats)).repeat_interleave(
         repeats
     ),
+    "_nested_get_values": lambda self: self.values(),
+    "_nested_get_offsets": lambda self: self.offsets(),
+    "_nested_get_lengths": lambda self: self.lengths(),
     # elementwise
     "elu": lambda self, alpha=1, scale=1, input_scale=1: TENSORS._elu(self, alpha, scale, input_scale),
     "log_sigmoid_forward": lambda self: (F.logsigmoid(self), self.new_empty(0)),

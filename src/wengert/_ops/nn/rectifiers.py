@@ -41,7 +41,13 @@ def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 @general(
     tensors=2,
-    grad={"grad": lambda xp, g, self, threshold: xp._threshold_backward(g, self, threshold)},
+    grad={
+        "grad": lambda xp, g, self, threshold: xp._threshold_backward(g, self, threshold),
+        "self": lambda xp, g: xp.zeros_like(g),
+    },
+    jvp=lambda xp, tangents, result, grad, self, threshold: (
+        xp.zeros_like(grad) if tangents[0] is None else xp._threshold_backward(tangents[0], self, threshold)
+    ),
     batch="elementwise",
     dtypes="f",
     samples=[((3,), (3,), (0,)), ((2, 3), (2, 3), (0.5,))],
@@ -74,7 +80,7 @@ def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
     return r if result.flags.contiguous else as_iterated(r, (result, g))
 
 
-@unary(grad=_relu_grad, to_float=False, integers=True, fast=FLOATING, check=_check_relu, dtypes="fi", piecewise=True)
+@unary(grad=_relu_grad, to_float=False, integers=True, fast=FLOATING, check=_check_relu, dtypes="fi")
 def relu(lib, input):
     """Each element, or 0 if it is negative.
 
@@ -255,7 +261,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     grad=lambda xp, g, self, threshold, value: xp._threshold_backward(g, self, threshold.real),
     dtypes="fi",
     samples=[((3, 4), (0.5, 2.0)), ((2,), (0.0, 0.0))],
-    piecewise=True,
 )
 def _threshold(lib, self, threshold, value):
     """Each element, or ``value`` if it is not above the threshold."""

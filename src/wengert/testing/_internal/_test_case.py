@@ -99,6 +99,9 @@ class TestCase(unittest.TestCase):
             y = torch.as_tensor(y, dtype=x.dtype)
         elif isinstance(x, Sequence) and isinstance(y, Tensor):
             x = torch.as_tensor(x, dtype=y.dtype)
+        x, y = (
+            v.unbind() if isinstance(v, Tensor) and v.is_nested and v.layout is torch.strided else v for v in (x, y)
+        )
         options = _Options(rtol, atol, equal_nan, True, exact_device, exact_dtype, exact_layout, exact_stride)
         path: tuple[Any, ...] = ()
         try:

@@ -47,6 +47,14 @@ def as_made_by(name: str, *results: torch.Tensor) -> Any:
     return results
 
 
+def shown_as_base(a: Any) -> Any:
+    """A tensor's elements; views of those of a nested tensor show it as their base, unless it is a view itself."""
+    values = values_of(a)
+    if values is not a and not values._is_view():
+        values._elements_of = weakref.ref(a)
+    return values
+
+
 def is_elementwise(name: str) -> bool:
     """Whether a public function of that name computes each element by itself."""
     if name in _ELEMENTWISE or name in _DUNDERS:
@@ -317,6 +325,16 @@ def _dispatched(func: Any, input: Any, b: bool | None = None) -> Any:
     return input._like(copied)
 
 
+def _view_func(func: Any, a: Any, new: Any, *visitors: Any, **kwargs: Any) -> Any:
+    """``_view_func`` of a view of a nested tensor, or of a nested tensor that is a view."""
+    made = func(values_of(a), shown_as_base(new), *visitors, **kwargs)
+    return a._like(made) if isinstance(a, Nested) and made is not None else made
+
+
+def _rev_view_func(func: Any, a: Any, new: Any, *visitors: Any, **kwargs: Any) -> Any:
+    return func(values_of(a), shown_as_base(new), *visitors, **kwargs)
+
+
 def _same(func: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) -> bool:
     both = isinstance(a, Nested) and isinstance(b, Nested) and a.layout == b.layout
     return both and a._sizes() == b._sizes()
@@ -345,9 +363,12 @@ _RULES: dict[str, Callable[..., Any]] = {
     "grad": _grad,
     "_test_autograd_multiple_dispatch": _dispatched,
     "is_same_size": _same,
+    "_view_func": _view_func,
+    "_view_func_unsafe": _view_func,
+    "_rev_view_func_unsafe": _rev_view_func,
     "is_tensor": lambda func, a: True,
     **dict.fromkeys(
-        ("is_floating_point", "is_complex", "is_pinned", "is_shared", "get_device", "element_size"),
+        ("is_floating_point", "is_complex", "is_pinned", "is_shared", "get_device", "element_size", "_is_view"),
         lambda func, a, *rest: func(a._values),
     ),
     "numel": lambda func, a: a.numel(),

@@ -13,7 +13,7 @@ import wengert as torch
 from wengert._base.constants import make_size
 from wengert._kinds.dims import normal_dim
 
-from .core import Nested, as_made_by, offsets_of, padded
+from .core import Nested, as_made_by, offsets_of, padded, shown_as_base
 from .nested_int import get_tensor_symint
 
 
@@ -166,7 +166,7 @@ class NestedTensor(Nested):
 
     def values(self) -> torch.Tensor:
         """All elements, a view with the history of this tensor."""
-        return as_made_by("NestedGetValuesBackward0", self._values[...])[0]  # type: ignore[no-any-return]
+        return as_made_by("NestedGetValuesBackward0", shown_as_base(self)[...])[0]  # type: ignore[no-any-return]
 
     def offsets(self) -> torch.Tensor:
         """Where each part begins, and where the last one ends."""
