@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wengert
 import wengert as torch
+from wengert._kinds.argument_parser import _table
+from wengert._kinds.argument_parser import refusal as said
 
 CALLS = {
     "diagonal_scatter(): argument 'src' (position 2) must be Tensor, not int": lambda x: torch.diagonal_scatter(x, 1),
@@ -150,6 +153,34 @@ REFUSED = {
     "torch.nn.UninitializedParameter().materialize(torch.float32)": "TypeError: empty(): argument 'size' (position 1) "
     "must be tuple of ints, not torch.dtype",
     "torch.tensor([[1.], 'a'])": "TypeError: new(): invalid data type 'str'",
+    "torch.clamp(x, min='a')": "TypeError: clamp() received an invalid combination of arguments - got (Tensor, "
+    "min=str), but expected one of:",
+    "torch.rand([2], out=x, generator=3, dtype=torch.float32)": "TypeError: rand() received an invalid combination of "
+    "arguments - got (list, dtype=torch.dtype, generator=int, out=Tensor), but expected one of:",
+    "torch.arange(1.5, end=x, layout=torch.strided)": "TypeError: arange() received an invalid combination of "
+    "arguments - got (float, layout=torch.layout, end=Tensor), but expected one of:",
+    "torch.bernoulli(x, 'a', generator=torch.Generator())": "TypeError: bernoulli() received an invalid combination of "
+    "arguments - got (Tensor, str, generator=torch._C.Generator), but expected one of:",
+    "torch.zeros(2, 'a')": "TypeError: zeros(): argument 'size' failed to unpack the object at pos 2 with error \"type "
+    'must be tuple of ints,but got str"',
+    "torch.zeros('a', 2)": "TypeError: zeros() takes 1 positional argument but 2 were given",
+    "torch.ones(2, dtype='a', pin_memory=True)": "TypeError: ones(): argument 'dtype' must be torch.dtype, not str",
+    "torch.special.zeta('a', x)": "TypeError: special_zeta() received an invalid combination of arguments - got (str, "
+    "Tensor), but expected one of:",
+    "torch.greater(x, {})": "TypeError: greater() received an invalid combination of arguments - got (Tensor, dict), "
+    "but expected one of:",
+    "x.greater({})": "TypeError: greater() received an invalid combination of arguments - got (dict), but expected one "
+    "of:",
+    "x.add()": "TypeError: add() received an invalid combination of arguments - got (), but expected (Tensor other, *, "
+    "Number alpha = 1)",
+    "x.gcd()": 'TypeError: gcd() missing 1 required positional arguments: "other"',
+    "torch.Tensor.gcd(x, other='a')": "TypeError: gcd(): argument 'other' must be Tensor, not str",
+    "x.transpose(0)": 'TypeError: transpose() missing 1 required positional arguments: "dim1"',
+    "x.erf_(1)": "TypeError: TensorBase.erf_() takes no arguments (1 given)",
+    "torch._foreach_add([x], 'a')": "TypeError: _foreach_add() received an invalid combination of arguments - got "
+    "(list, str), but expected one of:",
+    "torch.can_cast(torch.float32, to=[])": "TypeError: can_cast(): argument 'to' must be torch.dtype, not list",
+    "x.rot90(1, 1)": "TypeError: rot90(): argument 'dims' (position 2) must be tuple of ints, not int",
 }
 
 
@@ -170,6 +201,43 @@ def test_the_error_is_pytorchs(code: str) -> None:
 @pytest.mark.parametrize("code", REFUSED)
 def test_the_error_of_pytorch_is_that(code: str, request: pytest.FixtureRequest) -> None:
     assert refusal(request.getfixturevalue("torch"), code).rstrip(".").split(". ")[0] == REFUSED[code]
+
+
+def test_the_whole_text_is_pytorchs(torch: Any) -> None:
+    for code in ("torch.index_fill(x, 0, 'a', 1)", "torch.max(x, dim='a', out=3)", "torch.where(x, 'a')", "torch.max(x, 'a')"):
+        texts = []
+        for library in (torch, wengert):
+            with pytest.raises(TypeError) as error:
+                eval(code, {"torch": library, "x": library.ones(2)})
+            texts.append(str(error.value))
+        assert texts[0] == texts[1]
+
+
+def test_keywords_given_by_an_unpacked_dict() -> None:
+    given = {"dim": 1.5}
+    with pytest.raises(TypeError, match=r"cumsum\(\): argument 'dim' must be int, not float"):
+        eval("torch.cumsum(*args, **given)", {"torch": wengert, "args": (wengert.ones(2),), "given": given})
+
+
+TAKE_NOTHING = {".sum_to_size", ".flip", ".tile", ".resize_", ".multinomial"}  # more than PyTorch's
+
+
+@pytest.mark.filterwarnings("ignore:torch.lu_solve is deprecated:UserWarning")
+def test_every_method_refuses_a_call_without_arguments() -> None:
+    """``REQUIRED`` in the place of an argument is found wherever the argument is used."""
+    failed = 0
+    for name in _table():
+        if name[0] == "." and name[1] != "_" and name not in TAKE_NOTHING and said(name, (), {}):
+            with pytest.raises(TypeError):
+                getattr(wengert.ones(2, 2), name[1:])()
+            failed += 1
+    assert failed > 150
+
+
+def test_an_error_that_is_replaced_shows_one_frame_too() -> None:
+    with pytest.raises(TypeError) as raised:
+        wengert.zeros_like(wengert.ones(2), pin_memory=True, requires_grad=3)  # type: ignore[arg-type]
+    assert len(list(traceback.walk_tb(raised.value.__traceback__))) == 2
 
 
 def test_another_error_shows_one_frame_and_leaves_nothing(no_gc: None) -> None:

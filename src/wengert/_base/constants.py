@@ -49,6 +49,8 @@ def type_name(value: object) -> str:
     kind = type(value)
     if isinstance(kind, _TorchClass):
         return f"torch.{kind.__name__}"
+    if "_name_in_errors" in vars(kind):  # of a class that is written in C in PyTorch
+        return kind._name_in_errors  # type: ignore[attr-defined, no-any-return]
     if kind.__module__ == "builtins" or (kind.__flags__ & _HEAP_TYPE and kind.__module__ != "numpy.dtypes"):
         return kind.__name__
     return f"{kind.__module__}.{kind.__qualname__}"

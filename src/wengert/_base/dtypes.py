@@ -46,6 +46,7 @@ from .constants import (
     strided,
     type_name,
 )
+from .tracebacks import shortens
 
 __all__ = [
     "Size", "SIZES", "make_size", "device", "type_name", "DTYPES", "LAYOUTS", "MEMORY_FORMATS",
@@ -365,6 +366,7 @@ _ORDER = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2, "complex": 3}
 _PAIRS: dict[tuple[dtype, dtype], dtype] = {}
 
 
+@shortens
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype, by PyTorch's table, that both dtypes can be converted to.
 
@@ -427,6 +429,7 @@ def _refuse_unpromotable(a: dtype, b: dtype) -> None:
         raise RuntimeError(f"Promotion from {names} is unsupported.")
 
 
+@shortens
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether PyTorch converts a result of dtype `from_` into an output of dtype `to`.
 

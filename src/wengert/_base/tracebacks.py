@@ -25,6 +25,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
+from .calls import parsed
 from .errors import INTERNAL, of_memory
 
 F = TypeVar("F")
@@ -32,24 +33,25 @@ RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") i
 
 
 # ---- cutting
-def shorten(frame: Any) -> None:
-    """Cut the traceback of the error that is leaving a function's frame, if the program called the function."""
+def shorten(frame: Any) -> Any:
+    """The error to raise in place of the one that is leaving a function's frame, with a shorter traceback.
+
+    That is done if the program called the function.
+    """
     error = sys.exception()
     caller = frame.f_back
     if not isinstance(error, Exception) or (caller is not None and INTERNAL[caller.f_code.co_filename]):
-        return
-    if type(error) is TypeError and caller is not None:
-        from .calls import reword
-
-        reword(error, frame, caller)
-    if os.environ.get("WENGERT_TRACEBACK") == "full":
-        return
-    instead = of_memory(error)  # an operator's: public functions have put their own in its place
+        return error
+    instead = of_memory(error) or parsed.run(error, frame)
     if instead is not None:
-        try:
-            raise instead from None
-        finally:
-            del instead, error
+        error = instead.with_traceback(error.__traceback__)
+    if os.environ.get("WENGERT_TRACEBACK") != "full":
+        _cut(error, frame, instead is not None)
+    return error
+
+
+def _cut(error: Exception, frame: Any, foreseen: bool) -> None:
+    """Leave of the traceback the frame, and those of the program below it; all of it if nobody foresaw the error."""
     hide_context(error)
     first = error.__traceback__
     if first is None or first.tb_frame is not frame:
@@ -65,7 +67,7 @@ def shorten(frame: Any) -> None:
         for user in users:
             entry.tb_next = user
             entry = user
-    elif was_raised(last):
+    elif foreseen or was_raised(last):
         first.tb_next = None
     else:
         return
@@ -108,7 +110,10 @@ def was_raised(tb: types.TracebackType) -> bool:
 
 # ---- the handler
 class Exit:
-    """The constant of a handler: ``-constant`` is a call that needs no name, local variable or cache."""
+    """The constant of a handler: ``-constant`` is a call that needs no name, local variable or cache.
+
+    ``run`` returns the error to raise.
+    """
 
     def __init__(self, run: Callable[[Any], Any]) -> None:
         self.run = run
@@ -118,7 +123,9 @@ class Exit:
 
 
 _SHORTEN = Exit(shorten)
-_NAMES = ("PUSH_EXC_INFO", "LOAD_CONST", "UNARY_NEGATIVE", "POP_TOP", "RERAISE", "COPY", "POP_EXCEPT", "EXTENDED_ARG")
+_NAMES = (
+    "PUSH_EXC_INFO", "LOAD_CONST", "UNARY_NEGATIVE", "SWAP", "POP_TOP", "RERAISE", "COPY", "POP_EXCEPT", "EXTENDED_ARG",
+)  # fmt: skip
 _KNOWN = all(name in opcode.opmap for name in _NAMES) and sys.version_info < (3, 15)
 _NO_HANDLER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STACK = 5  # what the handler needs
@@ -220,7 +227,7 @@ def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, 
     """The arguments of a call, from the local variables of its frame; see ``with_rescue`` for those named ``.x``."""
     names, first = code.co_varnames[: parameter_count(code)], code.co_argcount
     last = first + code.co_kwonlyargcount
-    given = [values[f".{name}" if f".{name}" in values else name] for name in names]
+    given = [values.get(f".{name}", values.get(name)) for name in names]
     args, kwargs = tuple(given[:first]), dict(zip(names[first:last], given[first:last], strict=True))
     if code.co_flags & STAR:
         args += given[last]
@@ -265,19 +272,19 @@ def _after(units: bytes, code: types.CodeType) -> types.CodeType:
     )
 
 
-# ``except: -constant; raise``, and the end of an ``except`` clause that is left by an error, as compiled.
+# ``except: raise -constant``, and the end of an ``except`` clause that is left by an error, as compiled.
 _HANDLER = (
-    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", 255), ("UNARY_NEGATIVE", 0), ("POP_TOP", 0), ("RERAISE", 2),
+    ("PUSH_EXC_INFO", 0), ("LOAD_CONST", 255), ("UNARY_NEGATIVE", 0), ("SWAP", 2), ("POP_TOP", 0), ("RERAISE", 2),
     ("COPY", 3), ("POP_EXCEPT", 0), ("RERAISE", 1),
 )  # fmt: skip  # the constants are numbered later
 _RESCUE = (
     ("PUSH_EXC_INFO", 0), ("LOAD_CONST", 254), ("UNARY_NEGATIVE", 0),  # fails if there is nothing in place of the error
     ("SWAP", 2), ("POP_TOP", 0), ("SWAP", 2), ("POP_EXCEPT", 0), ("SWAP", 2), ("POP_TOP", 0),
     ("UNARY_NEGATIVE", 0), ("RETURN_VALUE", 0),
-    ("POP_TOP", 0), *_HANDLER[1:5],  # nothing: the first error goes on
+    ("POP_TOP", 0), *_HANDLER[1:6],  # nothing: the first error goes on
     *_HANDLER,  # what was run in its place has failed
 )  # fmt: skip
-_RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 16, 0, 1), (11, 5, 21, 2, 1), (16, 5, 21, 2, 1))
+_RESCUE_ROWS = ((2, 1, 11, 3, 0), (9, 2, 17, 0, 1), (11, 6, 23, 2, 1), (17, 6, 23, 2, 1))
 
 
 @lru_cache(None)

@@ -1,13 +1,12 @@
 """The error of a public function in place of one of NumPy, SciPy or Python that its body ran into.
 
 A body checks what PyTorch checks and leaves the rest to what it calls. When that fails, nothing has been returned yet,
-and there is time to look at the arguments: the first that does not fit the function's annotations is refused in the
-words of PyTorch's parser; tensors that do not broadcast get its error for that. Nothing is looked at before.
+and there is time to look at the arguments: what PyTorch's parser says of them (``argument_parser``) is the error, else
+tensors that do not broadcast get PyTorch's error for that. Nothing is looked at before.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import types
@@ -15,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from .._base.calls import Call, call_of
 from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted, of_memory
 from .._base.exports import is_ours
 from .._base.registry import PUBLIC
-from .._base.tracebacks import is_of_library, was_raised
+from .._base.tracebacks import arguments, is_of_library, was_raised
 from .._tape.error_text import unbroadcast
 from .._tape.tensor import Tensor
+from .argument_parser import KINDS, refusal, unfit
+from .dims import REQUIRED, not_given
 
 _BINDING = re.compile(
     r"required (positional|keyword-only) argument|unexpected keyword|positional arguments? but|multiple values"
@@ -51,58 +53,173 @@ def refuse(
 def _instead_of(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception, method: bool
 ) -> Exception | None:
-    written = _annotated(function)
     origin = _origin(error)
-    if origin == "user" or written is None or isinstance(error, (Warning, NameError)):
+    if origin == "user" or isinstance(error, (Warning, NameError)):
         return None  # the program makes warnings errors; a name that is missing is a fault of this package
     if isinstance(error, MemoryError):
         return of_memory(error)
-    if origin == "package" and (isinstance(error, TypeError) or _is_functional(function)):
-        return None  # PyTorch's functions there are Python, and have no parser that comes first
-    names, annotations = _parameters(written)
-    for position, (name, value) in enumerate([*zip(names, args, strict=False), *kwargs.items()], 1):
-        if name in _SIZES and isinstance(value, Tensor) and value.ndim:
-            wanted = "tuple of ints"
-        else:
-            wanted = _misfit(annotations.get(name, ""), value)
-        if wanted:
-            place = f" (position {position - method})" if position <= len(args) else ""
-            return TypeError(
-                f"{_called(function)}(): argument '{name}'{place} must be {wanted}, not {type_name(value)}"
-            )
     if origin == "package" or (isinstance(error, TypeError) and _BINDING.search(str(error))):
-        return None
+        return None  # ``parsed`` looks at it where it leaves for the program
+    written = _annotated(function)
+    args, kwargs = _given(written, args, kwargs)
+    text = refusal(_name(function, method), args[method:], kwargs) or _misfit(written, args, method)
+    if text:
+        return TypeError(text)
     if isinstance(error, (TypeError, AttributeError, StopIteration)):
-        return noted(_no_overload(written, _called(function), args[method:], kwargs), f"Why: {error}")
+        return noted(TypeError(unfit(function.__name__, args[method:], kwargs)), f"Why: {error}")
     if isinstance(error, RuntimeError):
         return None  # PyTorch's own class: neither NumPy nor Python has raised it
     return _about_values(function.__name__, [*args, *kwargs.values()], error)
 
 
-def _is_functional(function: Any) -> bool:
-    return is_ours(function.__module__) and function.__module__.endswith(".nn.functional")
+def _misfit(function: Any, args: tuple[Any, ...], method: bool) -> str:
+    """The first argument that does not fit its annotation, for functions that are Python in PyTorch."""
+    for position, (name, value) in enumerate(zip(_names(function), args, strict=False), 1):
+        annotation = function.__annotations__.get(name)
+        kind = getattr(annotation, "__name__", str(annotation))
+        word, fits = KINDS.get("" if kind == "Tensor" else kind, ("", None))
+        if fits is not None and not fits(value):
+            place = f" (position {position - method})"
+            return f"{function.__name__}(): argument '{name}'{place} must be {word}, not {type_name(value)}"
+    return ""
 
 
-def _called(function: Any) -> str:
-    """A function's name in PyTorch's errors: ``torch.fft.fft`` is called ``fft_fft``."""
-    name, space = function.__name__, function.__module__.rpartition(".")[2]
-    if name in PUBLIC["special"] and name not in PUBLIC["torch"]:
+def parsed(error: Exception, frame: Any) -> Exception | None:
+    """See ``_base.calls.parsed``: the parser's error for the call as the program wrote it."""
+    if isinstance(error, (Warning, NameError)) or _origin(error) == "user":
+        return None
+    call = call_of(frame.f_back) if frame.f_back is not None else None
+    args, kwargs = arguments(frame.f_code, frame.f_locals)
+    name, function = _function_of(frame, call, args)
+    if not name:
+        return None
+    if name[0] == "." and args and not isinstance(args[0], Tensor):
+        return None
+    text = refusal(name, *_as_written(name, function, call, args, kwargs)) or _missing(function, frame, args)
+    if not text:
+        return None
+    if type(error) is not TypeError:
+        return TypeError(text)
+    error.args = (text, *error.args[1:])
+    return error
+
+
+def _missing(function: Any, frame: Any, args: tuple[Any, ...]) -> str:
+    """Python's error for arguments that were not given, where ``REQUIRED`` stands in their places."""
+    if not any(value is REQUIRED for value in args):
+        return ""
+    return str(not_given(function.__name__, frame.f_code.co_varnames, args))
+
+
+# ---- which function was called, and how
+_PREFIXES = {
+    "torch": "", "Tensor": ".", "linalg": "linalg_", "fft": "fft_", "special": "special_", "nn.functional": "F.",
+}  # fmt: skip
+
+
+def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[str, Any]:
+    """The parser's name of the function that runs in a frame, and the function: by the name that was called, if any."""
+    space = _space(call)
+    if call is not None and space is not None:
+        function = getattr(call.owner, call.name, None)
+        if _runs(function, frame):
+            return _PREFIXES[space] + call.name, function
+    found = []
+    for space, prefix in _PREFIXES.items():
+        functions = vars(Tensor) if space == "Tensor" else dict(PUBLIC[space].here())
+        found += [(prefix, name, fn) for name, fn in functions.items() if _runs(fn, frame)]
+    if not found:
+        return "", None
+    called, bound = (call.name, _is_bound(call, args)) if call is not None else ("", False)
+
+    def doubts(each: tuple[str, str, Any]) -> tuple[bool, bool, bool]:
+        prefix, name, function = each
+        return name != called, (prefix == ".") is not bound, name != function.__name__
+
+    prefix, name, function = min(found, key=doubts)
+    return prefix + name, function
+
+
+def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
+    """Whether a call is one of a tensor's method. (A local variable before the dot is taken for a tensor.)"""
+    if call.count is None or not call.name or call.owner is not None:
+        return False
+    return call.count < len(args) and args[call.count] is not REQUIRED and isinstance(args[0], Tensor)
+
+
+def _runs(fn: Any, frame: Any) -> bool:
+    """Whether a frame is one of a function, whose code may have changed meanwhile."""
+    if not isinstance(fn, types.FunctionType) or fn.__globals__ is not frame.f_globals:
+        return False
+    if "FIRST_CALL" in frame.f_globals:  # a namespace of its own
+        return True
+    code, other = fn.__code__, frame.f_code
+    return (code.co_firstlineno, code.co_name, code.co_filename) == (
+        other.co_firstlineno,
+        other.co_name,
+        other.co_filename,
+    ) and all(
+        frame.f_locals.get(name, fn) is cell.cell_contents
+        for name, cell in zip(code.co_freevars, fn.__closure__ or (), strict=True)
+        if name in frame.f_locals
+    )
+
+
+def _space(call: Call | None) -> str | None:
+    """The space of a call ``torch.linalg.det(x)`` or ``Tensor.det(x)``; ``None`` if it is written in another way."""
+    if call is None or call.owner is None:
+        return None
+    if isinstance(call.owner, type):
+        return "Tensor" if issubclass(call.owner, Tensor) else None
+    space = call.owner.__name__.partition(".")[2] or "torch"
+    return space if is_ours(call.owner.__name__) and space in _PREFIXES else None
+
+
+def _as_written(
+    name: str, function: Any, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call by position, without a method's tensor, and those by keyword."""
+    method = name[0] == "."
+    if call is not None:
+        places = {name: k for k, name in enumerate(_names(function))}
+        named = {k: args[places[k]] if k in places else kwargs.get(k) for k in call.keywords}
+        if call.count is not None and call.count + method <= len(args) + isinstance(call.owner, type):
+            return args[method : call.count + (method and not isinstance(call.owner, type))], named
+        if call.count is None:
+            args, _ = _given(function, args, kwargs)
+            return args[method : min([places[k] for k in named if k in places], default=len(args))], named
+    args, kwargs = _given(function, args, kwargs)
+    return args[method:], kwargs
+
+
+def _names(function: Any) -> tuple[str, ...]:
+    """The names of a function's parameters that may be given by position."""
+    return function.__code__.co_varnames[: function.__code__.co_argcount]  # type: ignore[no-any-return]
+
+
+def _usual(function: Any) -> dict[str, Any]:
+    """Their usual values."""
+    values = function.__defaults__ or ()
+    return dict(zip(_names(function)[::-1], values[::-1], strict=False))
+
+
+def _given(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without those that have their usual values; what follows the first of these is given by keyword."""
+    usual = _usual(function)
+    given = list(zip(_names(function), args, strict=False))
+    kept = [value is not usual.get(name, REQUIRED) and value is not REQUIRED for name, value in given]
+    count = kept.index(False) if False in kept else len(args)
+    named = {name: value for (name, value), keep in zip(given[count:], kept[count:], strict=True) if keep}
+    by_name = function.__kwdefaults__ or {}
+    return args[:count], named | {k: v for k, v in kwargs.items() if k not in by_name or v is not by_name[k]}
+
+
+def _name(function: Any, method: bool) -> str:
+    """The parser's name of a function: ``fft_fft`` for ``torch.fft.fft``."""
+    space = function.__module__.partition(".")[2] if is_ours(function.__module__) else ""
+    if function.__name__ in PUBLIC["special"].names() and function.__name__ not in PUBLIC["torch"].names():
         space = "special"
-    return f"{space}_{name}" if space in ("fft", "linalg", "special") else name  # type: ignore[no-any-return]
-
-
-def _no_overload(written: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
-    """PyTorch's error for arguments that fit none of a function's signatures."""
-    for usual in reversed(written.__defaults__ or ()):
-        if not args or args[-1] is not usual:
-            break
-        args = args[:-1]
-    usual_kwargs = written.__kwdefaults__ or {}
-    named = {k: v for k, v in kwargs.items() if k not in usual_kwargs or v is not usual_kwargs[k]}
-    got = ", ".join([*map(type_name, args), *(f"{k}={type_name(v)}" for k, v in named.items())])
-    names, annotations = _parameters(written)
-    expected = ", ".join(f"{annotations.get(k, 'Any')} {k}" for k in names)
-    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected ({expected})")
+    return ("." if method else _PREFIXES.get(space, "")) + function.__name__  # type: ignore[no-any-return]
 
 
 def _origin(error: BaseException) -> str:
@@ -128,45 +245,6 @@ def _annotated(function: Any) -> Any:
             return function
         function = inner
     return None
-
-
-@functools.cache
-def _parameters(function: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    code = function.__code__
-    return code.co_varnames[: code.co_argcount], {
-        k: v.__name__ if isinstance(v, type) else str(v) for k, v in function.__annotations__.items()
-    }
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_element(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.ndim == 0
-
-
-_FITS: dict[str, Any] = {
-    "Tensor": lambda value: isinstance(value, Tensor) or hasattr(type(value), "__torch_function__"),
-    "int": lambda value: _is_int(value) or _is_element(value),
-    "float": lambda value: isinstance(value, (int, float, np.number)) or _is_element(value),
-    "bool": lambda value: isinstance(value, (bool, np.bool_)),
-    "str": lambda value: isinstance(value, str),
-    "None": lambda value: value is None,
-    "Dims": lambda value: (
-        value is None or _is_int(value) or (isinstance(value, (tuple, list)) and all(map(_is_int, value)))
-    ),
-}  # by the word in an annotation
-_SIZES = frozenset(("kernel_size", "stride", "padding", "dilation", "output_size", "s", "size", "normalized_shape"))
-_WORDS = {"Dims": "tuple of ints", "float": "float"}
-
-
-def _misfit(annotation: str, value: Any) -> str:
-    """The kind of value that PyTorch's error names, if ``value`` is none of the annotated kinds; else ""."""
-    kinds = annotation.split(" | ")
-    if not annotation or any(kind not in _FITS for kind in kinds) or any(_FITS[kind](value) for kind in kinds):
-        return ""
-    return _WORDS.get(kinds[0], kinds[0])
 
 
 def _about_values(name: str, values: list[Any], error: Exception) -> Exception | None:

@@ -6,7 +6,9 @@ A 0-dimensional tensor accepts the dims 0 and -1, as in PyTorch. It has no dim t
 
 from __future__ import annotations
 
+import inspect
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from .._base.constants import type_name
@@ -22,6 +24,22 @@ TUPLES_OF_DIM = tuple([_ALONE[:ndim] for ndim in range(65)])
 
 class ABSENT:
     """The class that stands for an argument that was not given."""
+
+
+REQUIRED = inspect.Parameter.empty
+"""The usual value of an argument that must be given: its absence is found where it is used, and ``argument_errors``
+says what PyTorch says of it, where Python would do so without calling the function. ``inspect`` shows no such value."""
+
+
+def not_given(function: str, names: Iterable[str], values: Iterable[Any]) -> TypeError:
+    """Python's error for the arguments that must be given and were not."""
+    missing = [f"'{name}'" for name, value in zip(names, values, strict=False) if value is REQUIRED]
+    last = f"{', ' * (len(missing) > 2) or ' '}and {missing[-1]}" if len(missing) > 1 else missing[-1]
+    return TypeError(
+        f"{function}() missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: "
+        + ", ".join(missing[:-1])
+        + last
+    )
 
 
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:

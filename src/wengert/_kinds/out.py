@@ -28,7 +28,7 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
-from .dims import NUMPY_NAMES
+from .dims import NUMPY_NAMES, REQUIRED, not_given
 from .return_types import ReturnType, type_of_outs
 
 
@@ -158,10 +158,6 @@ def with_axis(fn: Any) -> Any:
     return with_keywords(fn, otherwise)
 
 
-class REQUIRED:
-    """The class that stands for an argument that was not given, but must be, under this or NumPy's name."""
-
-
 def _respelled(
     fn: Any, names: tuple[str, ...], args: tuple[Any, ...], defaults: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -175,12 +171,8 @@ def _respelled(
                 raise TypeError(f"{fn.__name__}() got multiple values for argument '{name}'")
             values[place] = kwargs[key]
             kwargs = {k: v for k, v in kwargs.items() if k != key}
-    missing = [name for name, value in zip(names, values, strict=True) if value is REQUIRED]
-    if missing:
-        raise TypeError(
-            f"{fn.__name__}() missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: "
-            + " and ".join(f"'{name}'" for name in missing)
-        )
+    if any(value is REQUIRED for value in values):
+        raise not_given(fn.__name__, names, values)
     return tuple(values), kwargs
 
 

@@ -332,7 +332,7 @@ def refuse_first(info: Operator, *args: Any) -> Any:
     ):
         return info.op(cast_operand(args[0], common_dtype(args)), args[1])
     if info.overloads:
-        raise _no_overload(info, *args[:2])
+        raise misfit(_refused_as(info), *args[:2])
     for position, a in enumerate(tensors):
         if not isinstance(a, Tensor):
             name = ("input", "other", "tensor2")[position]
@@ -428,17 +428,14 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
         return NotImplemented
     if not info.overloads:
         raise _no_tensor(info, y, position)
-    raise _no_overload(info, x, y) if position == 2 else _no_overload(info, y)
+    raise misfit(_refused_as(info), x, y) if position == 2 else misfit(f".{_refused_as(info)}", y)
 
 
-def _no_overload(info: Operator, *given: Any) -> TypeError:
-    method = len(given) == 1  # ``self`` is not named
-    head, tail = ("", "") if method else ("Tensor input, ", ", *, Tensor out = None")
-    return TypeError(
-        f"{_refused_as(info)}() received an invalid combination of arguments - got "
-        f"({', '.join(map(type_name, given))}), but expected one of:\n"
-        f" * ({head}Tensor other{tail})\n * ({head}Number other{tail})\n"
-    )
+def misfit(name: str, *args: Any, **kwargs: Any) -> TypeError:
+    """PyTorch's error for arguments that fit none of the signatures of a function, or of a method: ``.view``."""
+    from .argument_parser import refusal, unfit
+
+    return TypeError(refusal(name, args, kwargs) or unfit(name.lstrip("."), args, kwargs))
 
 
 def checked(info: Operator, x: Tensor, y: Any, dtype: Any) -> None:

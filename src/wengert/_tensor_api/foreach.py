@@ -21,7 +21,9 @@ from typing import Any
 
 from .._base.constants import type_name
 from .._base.errors import noted
-from .._base.registry import PUBLIC
+from .._base.registry import PUBLIC, own
+from .._base.tracebacks import shortens
+from .._kinds.slow_path import misfit
 from .._tape.node import Node, named, new_port, tick
 from .._tape.saved import xp_of
 from .._tape.tensor import Tensor
@@ -111,9 +113,7 @@ def _joined(short: str, results: list[Tensor], second: Any = 0.0) -> tuple[Tenso
 def _tensors(name: str, values: Any, argument: str = "self", length: int | None = None) -> list[Tensor]:
     """Check a list: it must be nonempty, contain only tensors and be as long as the first list."""
     if not isinstance(values, (list, tuple)):
-        where = "position 1" if argument == "self" else "position 2"
-        message = f"{name}(): argument '{argument}' ({where}) must be tuple of Tensors, not {type_name(values)}"
-        raise TypeError(message)
+        raise TypeError(f"{name}(): argument '{argument}' must be tuple of Tensors, not {type_name(values)}")
     for i, value in enumerate(values):
         if not isinstance(value, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(value)}")
@@ -138,7 +138,7 @@ def _spread(name: str, value: Any, length: int) -> list[Any]:
         )
     if not isinstance(value, Tensor) and not isinstance(value, Number):
         raise noted(
-            TypeError(f"{name}() received an invalid combination of arguments - got (list, {type_name(value)})"),
+            misfit(name, [], value),
             "What to do: give a number, a list of numbers, a list of tensors, or a tensor of no dimensions.",
         )
     return [value] * length
@@ -157,10 +157,9 @@ def _packed(scalars: Any, length: int) -> list[Any]:
 
 def _one_of(name: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An argument with several names, given by position or by one of its names."""
-    given = [*args, *(kwargs.pop(n) for n in names if n in kwargs)]
-    if len(given) != 1 or kwargs:
-        others = f"; {', '.join(kwargs)} not known" if kwargs else ""
-        raise TypeError(f"{name}() takes one argument {' or '.join(names)}, but {len(given)} were given{others}")
+    given = [*args, *kwargs.values()]
+    if len(given) != 1 or not kwargs.keys() <= {*names}:
+        raise TypeError(f"{name}() takes one argument {' or '.join(names)}")
     return given[0]
 
 
@@ -189,8 +188,8 @@ def _make_binary(short: str, inplace: bool) -> Callable[..., Any]:
     scaled = short in ("add", "sub")
 
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
-        extra = {"alpha": kwargs.pop("alpha")} if scaled and "alpha" in kwargs else {}
-        second = _one_of(name, names, args, kwargs)
+        extra = {k: v for k, v in kwargs.items() if k == "alpha" and scaled}
+        second = _one_of(name, names, args, {k: v for k, v in kwargs.items() if k not in extra})
         if short == "pow" and not inplace and isinstance(self, Number):
             base = self
             powers = [PUBLIC["torch"]["pow"](base, t) for t in _tensors(name, second, "exponent")]
@@ -236,6 +235,7 @@ def _make_ternary(op: str, inplace: bool) -> Callable[..., Any]:
     return function
 
 
+@shortens
 def _foreach_max(self: Any) -> tuple[Tensor, ...]:
     """The largest element of each tensor."""
     tensors = _tensors("_foreach_max", self)
@@ -246,6 +246,7 @@ def _foreach_max(self: Any) -> tuple[Tensor, ...]:
     return _joined("max", [t.max() for t in tensors])
 
 
+@shortens
 def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]:
     """The matrix product of each pair."""
     tensors = _tensors("_foreach_mm", self)
@@ -257,6 +258,7 @@ def _clone(t: Tensor, *, memory_format: Any = None) -> Tensor:
     return t.clone() if memory_format is None else t.clone(memory_format=memory_format)
 
 
+@shortens
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Tensor]:
     """Copy the elements of each tensor of ``src`` into its partner."""
     tensors = _tensors("_foreach_copy_", self)
@@ -278,9 +280,8 @@ def _make_all() -> None:
         made.update({op + end: _make_ternary(op, inplace) for op in ("addcmul", "addcdiv")})
         made["lerp" + end] = _make_lerp(inplace)
     for short, function in made.items():
-        function.__name__ = function.__qualname__ = f"_foreach_{short}"
-        function.__doc__ = f"``{short}`` of every tensor of a list."
-        globals()[function.__name__] = function
+        name = f"_foreach_{short}"
+        globals()[name] = shortens(own(function, name, f"``{short}`` of every tensor of a list."))
 
 
 _make_all()

@@ -19,6 +19,7 @@ class Generator(generator.Generator):
     tensor([0.4963, 0.7682])
     """
 
+    _name_in_errors = "torch._C.Generator"
     __module__ = "wengert.random"  # its home in PyTorch, and where pickles find it
 
     def __init__(self, device: object = "cpu") -> None:

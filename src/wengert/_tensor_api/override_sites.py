@@ -33,6 +33,7 @@ from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import STATE, State, recovered, refused, refused_in_place, subclassed
 from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
+from .._kinds.dims import REQUIRED
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
@@ -288,6 +289,8 @@ def _add(names: list[tuple[str, str]]) -> None:
             continue
         site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
         if space == "Tensor":
+            if id(fn) not in shared and name[0] != "_":
+                fn.__defaults__ = required(fn)
             site.of_tensor = True
             site.operator = name in REFUSABLE
             site.method = OPERATORS.get(name)
@@ -301,6 +304,12 @@ def _add(names: list[tuple[str, str]]) -> None:
             _members.append(site)
             if _level == EVERYTHING:
                 site.check(True)
+
+
+def required(fn: Any) -> tuple[Any, ...]:
+    """The usual values of a method's parameters with ``REQUIRED`` for those that have none, but for the tensor."""
+    usual = fn.__defaults__ or ()
+    return (REQUIRED,) * (fn.__code__.co_argcount - 1 - len(usual)) + usual
 
 
 def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str, Any]:

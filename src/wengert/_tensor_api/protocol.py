@@ -15,6 +15,7 @@ import numpy as np
 
 from .._arrays.memory import unlocked
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import no_stream, noted, warn
 from .._base.modes import inference_tensors, is_grad_enabled, transforms
@@ -532,7 +533,9 @@ def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
 @method("Tensor.as_subclass")
 def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The tensor as an instance of a subclass, with the same memory and history."""
-    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type_name(cls)})")
+    if not issubclass(cls, Tensor):
         raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
     _tell_of_dispatch(cls)
     t = TENSORS.alias(self)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from .._base import registry
+from .._base.calls import parsed
 from .._base.errors import noted
 from .._base.late_names import LateMember, LateModule, import_all, keep_former_name
 from .._base.registry import PUBLIC, not_writable
@@ -92,6 +93,13 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
     from .._payloads.batched_grads import batched_grads
 
     return batched_grads(outputs, inputs, grads, keep, create_graph)
+
+
+@parsed.set
+def of_the_parser(error: Exception, frame: Any) -> Exception | None:
+    from .._kinds.argument_errors import parsed
+
+    return parsed(error, frame)
 
 
 @construct.set

@@ -16,6 +16,7 @@ from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
+from .._kinds.slow_path import misfit
 from .._tape.promotion import NUMBER_DTYPES, common_dtype
 from .._tape.tensor import Tensor
 from .construct import meta_device
@@ -182,12 +183,7 @@ def result_type(*operands: Any, **named: Any) -> Dtype:
     given = [v.item() if isinstance(v, np.generic) else v for v in (*operands, *named.values())]
     known = all(isinstance(v, Tensor) or type(v) in NUMBER_DTYPES for v in given)
     if not known or len(given) != 2 or not named.keys() <= {"tensor", "other", "scalar", "scalar1", "scalar2"}:
-        got = ", ".join([*map(type_name, operands), *(f"{k}={type_name(v)}" for k, v in named.items())])
-        raise TypeError(
-            f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, Number other)\n"
-            " * (Number scalar1, Number scalar2)\n"
-        )
+        raise misfit("result_type", *operands, **named)
     return BY_NUMPY[common_dtype(given)]
 
 

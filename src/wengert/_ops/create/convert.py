@@ -15,6 +15,7 @@ from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
+from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, one_example, refuse_formats
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
@@ -242,16 +243,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
     ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
-        got = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
-        raise TypeError(
-            f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
-            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
-            "*, torch.memory_format memory_format = None)\n"
-            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format "
-            "= None)\n"
-            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
-            "None)\n"
-        )
+        raise misfit(".to", *args, **kwargs)
     flags[: len(rest)] = rest
     place = None if device is None else META if meta_device(device, "to") else dtypes.device(device)
     place = CPU if place is not None and place.type == "cpu" else place

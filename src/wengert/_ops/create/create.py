@@ -47,10 +47,10 @@ def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None
     Raises TypeError for invalid or missing sizes and for unknown keyword arguments.
     """
     if kwargs:
-        if "size" in kwargs and not size:
-            size = (kwargs.pop("size"),)
         for key in kwargs:
-            raise unexpected_keyword(function, key, ("size", *_ACCEPTED.get(function, _OF_ALL)))
+            if key != "size" or size:
+                raise unexpected_keyword(function, key, ("size", *_ACCEPTED.get(function, _OF_ALL)))
+        size = (kwargs["size"],)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         return _sizes(function, size[0], True)
     if not size:
@@ -150,22 +150,27 @@ _SPARSE_TOO = frozenset(("zeros", "empty", "zeros_like", "empty_like", "new_zero
 
 
 class Options:
-    """The shared arguments of one call, checked; they are taken out of its ``kwargs``.
+    """The shared arguments of one call, checked; ``others`` are the remaining ones.
 
     ``dtype`` is ``None`` if none was given. Without ``others`` every other keyword is a TypeError.
     """
 
-    __slots__ = ("device", "dtype", "generator", "layout", "memory_format", "out", "pin_memory", "requires_grad")
+    __slots__ = (
+        "device", "dtype", "generator", "layout", "memory_format", "others", "out", "pin_memory", "requires_grad",
+    )  # fmt: skip
     dtype: Dtype | None
 
     def __init__(self, function: str, kwargs: dict[str, Any], others: bool = False) -> None:
         self.out = self.generator = self.memory_format = self.dtype = self.layout = self.device = None
         self.pin_memory = self.requires_grad = False
-        for name in _ACCEPTED[function] if kwargs else ():
-            if name in kwargs:
-                setattr(self, name, kwargs.pop(name))
-        if kwargs and not others:
-            raise unexpected_keyword(function, next(iter(kwargs)), _ACCEPTED[function])
+        self.others: dict[str, Any] = {}
+        for name, value in kwargs.items():
+            if name in _ACCEPTED[function]:
+                setattr(self, name, value)
+            elif others:
+                self.others[name] = value
+            else:
+                raise unexpected_keyword(function, name, _ACCEPTED[function])
         if self.layout is not None and not (function in _SPARSE_TOO and isinstance(self.layout, dtypes.layout)):
             strided_only(self.layout, function)
         if self.device is not None:
@@ -325,7 +330,7 @@ def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kw
             except (ValueError, MemoryError):
                 pass  # the checks below raise the error
     asked = options_of(function, kwargs, True)
-    shape = shape_of(function, size, kwargs)
+    shape = shape_of(function, size, asked.others)
     if asked.memory_format is dtypes.preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
     np_dtype = dtype_chosen(asked.dtype, asked.out)

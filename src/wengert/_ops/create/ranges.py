@@ -11,9 +11,10 @@ import numpy as np
 
 from ..._arrays.random.libm import fused_multiply_add
 from ..._base import dtypes
-from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS, type_name
+from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
+from ..._kinds.slow_path import misfit
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta
 from ..._tape.tensor import Tensor
@@ -41,10 +42,10 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
         return made(np.arange(*args, dtype=INT64))
     asked = options_of("arange", kwargs, True)
     dtype = asked.dtype
-    if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
+    if not asked.others and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
         start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
     else:
-        start, end, step = _range_arguments("arange", args, kwargs)
+        start, end, step = _range_arguments("arange", args, asked.others)
     if asked.out is not None:
         dtype = BY_NUMPY[dtype_chosen(dtype, asked.out)]
     elif dtype is None:
@@ -88,12 +89,7 @@ def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any
         or not kwargs.keys() <= {"start", "end", "step"}
         or not ("end" in given or "end" in kwargs)
     ):
-        got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
-        raise TypeError(
-            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (Number end, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
-            " * (Number start, Number end, Number step = 1, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
-        )
+        raise misfit(function, *args, **kwargs)
     given.update(kwargs)
     values = (given.get("start", 0), given["end"], given.get("step", 1))
     places = {name: i + 1 for i, name in enumerate(names)}
@@ -197,7 +193,7 @@ def range_(*args: Any, **kwargs: Any) -> Tensor:
     dtype = asked.dtype or dtypes.default_dtype
     if dtype.kind in ("bool", "complex"):
         raise NotImplementedError(f"\"range_cpu\" not implemented for '{dtype.scalar_name}'")
-    start, end, step = _range_arguments("range", args, kwargs)
+    start, end, step = _range_arguments("range", args, asked.others)
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     i = np.arange(count, dtype=np.float64 if dtype.is_floating_point else np.int64)
@@ -272,11 +268,7 @@ def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[A
         raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got {got}.")
     given = (start, end) if steps is None else (start, end, steps)
     if steps is None or isinstance(steps, (bool, float)) or not hasattr(steps, "__index__"):
-        got = ", ".join(type_name(a) for a in given)
-        raise TypeError(
-            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (Number start, Number end, int steps, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
-        )
+        raise misfit(function, *given)
     steps = operator.index(steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")

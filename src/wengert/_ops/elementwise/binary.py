@@ -22,7 +22,7 @@ from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, convertible, exactly, with_out, write_out
-from ..._kinds.slow_path import SIGNED, not_implemented
+from ..._kinds.slow_path import SIGNED, misfit, not_implemented
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -185,7 +185,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     if out is not None:
         return write_out(out, lerp, (input, end, weight), None, SAME if isinstance(weight, Tensor) else None)
     if not isinstance(input, Tensor) or not isinstance(end, Tensor):
-        raise _no_lerp(input, end, weight)
+        raise misfit("lerp", input, end, weight)
     dtype = logical_dtype(input)
     if logical_dtype(end) is not dtype:
         raise RuntimeError(f"expected dtype {cpp_name(input)} for `end` but got dtype {cpp_name(end)}")
@@ -200,16 +200,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
         return _lerp_tensor(input, end, weight)
     weight = number_or_item(weight)
     if type(weight) not in PYTHON_NUMBERS:
-        raise _no_lerp(input, end, weight)
+        raise misfit("lerp", input, end, weight)
     return _lerp_number(input, end, weight)
-
-
-def _no_lerp(*arguments: Any) -> TypeError:
-    return TypeError(
-        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_name, arguments))}), but "
-        "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
-        "Tensor end, Number weight, *, Tensor out = None)\n"
-    )
 
 
 _lerp_composed = inplace_of(lerp, "lerp_")

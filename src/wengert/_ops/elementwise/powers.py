@@ -10,12 +10,11 @@ import numpy as np
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
-from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._kinds.slow_path import cast_operand, misfit, not_implemented
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.saved import is_complex
@@ -193,15 +192,7 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
             return pow(input, exponent)
     elif isinstance(exponent, Tensor) and type(number_or_item(input)) in PYTHON_NUMBERS:
         return rpow(exponent, input)
-    raise _no_power("pow", input, exponent)
-
-
-def _no_power(name: str, input: Any, exponent: Any) -> TypeError:
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({type_name(input)}, {type_name(exponent)}), but "
-        "expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = None)\n * (Number self, Tensor "
-        "exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
-    )
+    raise misfit("pow", input, exponent)
 
 
 def _raised(self: Tensor, exponent: Any) -> Any:
@@ -221,7 +212,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     """
     operands = [t.item() if isinstance(t, np.generic) else t for t in (input, exponent)]
     if not any(isinstance(t, Tensor) for t in operands):
-        raise _no_power("float_power", input, exponent)
+        raise misfit("float_power", input, exponent)
     dtype = _double(*operands)
     return pow_public(*[cast(t, dtype) if isinstance(t, Tensor) else t for t in operands])
 

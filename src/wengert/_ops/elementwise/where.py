@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import iterated
-from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.limits import finfo
@@ -20,7 +19,7 @@ from ..._kinds.elementwise import binary, parametric
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import cast_operand, no_complex_grad, not_implemented
+from ..._kinds.slow_path import cast_operand, misfit, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -101,12 +100,7 @@ def where_public(
                 return where(condition, input, wrap(np.array(other, input._payload.dtype)))
     given = [value for value in (condition, input, other) if value is not NOT_GIVEN]
     if not isinstance(condition, Tensor) or len(given) == 2 or input is None or other is None:
-        raise TypeError(
-            f"where() received an invalid combination of arguments - got ({', '.join(map(type_name, given))}), but "
-            "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor "
-            "out = None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, "
-            "Number other)\n * (Tensor condition, Number self, Number other)\n"
-        )
+        raise misfit("where", *given)
     if input is NOT_GIVEN:
         return PUBLIC["torch"]["nonzero"](condition, as_tuple=True)
     if out is not None:
@@ -281,7 +275,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
         for bound in (min, max):
             if bound is not None and type(number_or_item(bound)) not in PYTHON_NUMBERS:
-                raise _no_clamp(min, max)
+                raise misfit("clamp", input, min, max)
         if input._payload.dtype not in FLOATING:
             input, min, max = _clamp_integers(input, min, max)
         return _clamp(input, number_or_item(min), number_or_item(max))
@@ -289,19 +283,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
         low, high = number_or_item(min), number_or_item(max)
         if not isinstance(low, Tensor) and not isinstance(high, Tensor):
             return clamp(input, low, high)  # a 0-dimensional tensor beside a number counts as a number
-        raise _no_clamp(min, max)
+        raise misfit("clamp", input, min, max)
     _check_clamped(input, "clamp")
     if min is not None and max is not None and common_dtype((input, min, max)) is BOOL:
         raise not_implemented(REGISTRY["_clamp"], input)
     return _clamp_tensors(input, min, max)
-
-
-def _no_clamp(min: Any, max: Any) -> TypeError:
-    return TypeError(
-        f"clamp() received an invalid combination of arguments - got (Tensor, {type_name(min)}, "
-        f"{type_name(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
-        "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
-    )
 
 
 def _clamp_integers(input: Tensor, *bounds: Any) -> tuple[Any, ...]:
@@ -313,11 +299,7 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
     if not isinstance(input, Tensor) or not (
         isinstance(bound, Tensor) or type(number_or_item(bound)) in PYTHON_NUMBERS
     ):
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({type_name(input)}, {type_name(bound)}), "
-            f"but expected one of:\n * (Tensor input, Tensor {name[-3:]}, *, Tensor out = None)\n * (Tensor input, "
-            f"Number {name[-3:]}, *, Tensor out = None)\n"
-        )
+        raise misfit(name, input, bound)
     if logical_dtype(input) in COMPLEX:
         if isinstance(bound, Tensor):
             raise not_implemented(REGISTRY["_clamp"], input, kernel)

@@ -11,12 +11,12 @@ from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
 from ..._arrays.memory import owner_of, unlocked
-from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
 from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.general import general
+from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
@@ -296,10 +296,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(
-            f"fill_() received an invalid combination of arguments - got ({type_name(value)}), but expected one of:\n"
-            " * (Tensor value)\n * (Number value)\n"
-        )
+        raise misfit(".fill_", value)
     return _fill(self, value, "FillBackward2")
 
 
@@ -378,11 +375,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(mask, Tensor) or not isinstance(value, (Tensor, bool, int, float, complex)):
-        raise TypeError(
-            f"masked_fill() received an invalid combination of arguments - got ({type_name(mask)}, "
-            f"{type_name(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
-            "value)\n"
-        )
+        raise misfit("masked_fill", input, mask, value)
     wrong = f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}"
     mask = bool_mask(mask, "masked_fill_", wrong)
     common_shape(mask, input)

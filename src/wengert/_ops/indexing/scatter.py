@@ -9,14 +9,13 @@ import numpy as np
 
 from ..._arrays.along import add_along, check_range
 from ..._arrays.library import may_share_memory
-from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import EXACT, with_axis, with_out, write_out
-from ..._kinds.slow_path import no_complex_grad, require
+from ..._kinds.slow_path import misfit, no_complex_grad, require
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Transformed
 from ..._tape.error_text import broadcast_error, expect_tensor
@@ -255,11 +254,7 @@ def scatter_public(
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
-        got = f"int, {type_name(index)}" + ("" if src is None else f", {type_name(src)}")
-        raise TypeError(
-            f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"
-        )
+        raise misfit("scatter", input, dim, index, *([] if src is None else [src]))
     if not isinstance(src, Tensor):
         src = element(src, logical_dtype(input))
     if reduce is None:

@@ -13,10 +13,11 @@ import numpy as np
 
 from ..._base.constants import layout as Layout
 from ..._base.constants import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
-from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import BY_NUMPY
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import noted
 from ..._base.registry import WITH_COMPRESSED, public, publish
+from ..._kinds.slow_path import misfit
 from ..._payloads.blocks import GRIDS, Blocks, blocks_at, in_blocks, in_coo, in_grid
 from ..._payloads.compressed import COMPRESSED, Compressed, in_layout, masked, product, sampled, to_coo, unequal
 from ..._payloads.compressed_errors import layout_name, no_blocks
@@ -130,14 +131,8 @@ def _make(
     *parts, size = given
     wrong_size = size is not None and not isinstance(size, (tuple, list, np.ndarray))
     if any(part is None for part in parts) or wrong_size or not isinstance(dtype, (DType, type(None))):
-        words = [type_name(part) for part in given if part is not None]
-        words += [f"dtype={type_name(dtype)}"] if dtype is not None else []
-        raise noted(
-            TypeError(
-                f"{name}() received an invalid combination of arguments - got ({', '.join(words)}), but expected one "
-                "of:\n * (object, object, object, tuple of ints size, *, torch.dtype dtype, ...)"
-            )
-        )
+        given = tuple(part for part in given if part is not None)
+        raise misfit(name, *given, **({} if dtype is None else {"dtype": dtype}))
     cpu_only(device, name)
     check_flag(requires_grad, name)
     ends, minor, values = (part if isinstance(part, Tensor) else tensor(part) for part in parts)

@@ -8,20 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.constants import type_name
 from ..._base.registry import TENSORS, public
+from ..._kinds.slow_path import misfit
 from ..._tape.tensor import Tensor
-
-
-def _no_form(name: str, args: tuple[Any, ...]) -> TypeError:
-    got = ", ".join(type_name(a) for a in args)
-    states = "tuple of Tensors hx" if name == "lstm" else "Tensor hx"
-    rest = "tuple of Tensors params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        f" * (Tensor data, Tensor batch_sizes, {states}, {rest})\n"
-        f" * (Tensor input, {states}, {rest}, bool batch_first)\n"
-    )
 
 
 def _weights(flat: Any, biases: bool, projected: bool) -> list[Any]:
@@ -38,14 +27,14 @@ def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
     args = (*args, *kwargs.values())
     if len(args) != 9 or not isinstance(args[0], Tensor):
-        raise _no_form(name, args)
+        raise misfit(name, *args)
     packed = isinstance(args[1], Tensor) and isinstance(args[3], (tuple, list))
     input, sizes, hx, params, biases, layers, dropout, train, both, batch_first = (
         (*args, False) if packed else (args[0], None, *args[1:])
     )
     several = name == "lstm"
     if isinstance(hx, (tuple, list)) is not several or not isinstance(params, (tuple, list)):
-        raise _no_form(name, args)
+        raise misfit(name, *args)
     projected = several and hx[0].shape[-1] != hx[1].shape[-1]
     directions = 2 if both else 1
     weights = _weights(params, biases, projected)[: int(layers) * directions]

@@ -24,6 +24,7 @@ from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._base.tracing import TRACER
+from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import expect_tensor
@@ -218,13 +219,7 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
     source = source_of(generator, "random_")
     for value in (*args, *kwargs.values()):
         if value is not None and (isinstance(value, float) or not hasattr(value, "__index__")):
-            got = ", ".join([type_name(v) for v in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
-            raise TypeError(
-                f"random_() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-                " * (*, torch.Generator generator = None)\n"
-                " * (int from, int to, *, torch.Generator generator = None)\n"
-                " * (int to, *, torch.Generator generator = None)\n"
-            )
+            raise misfit(".random_", *args, **kwargs)
     if not args and not kwargs:
         return fill(self, "random_values", _samplers.random, source)
     if (len(args) == 1 and not kwargs) or (not args and kwargs.keys() == {"to"}):
@@ -290,7 +285,7 @@ def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: di
         if short and min(short) >= 0 and math.prod(short) < _SHORT:
             return wrap(sampler(default_generator, short, dtypes.default_np))
     asked = options_of(function, kwargs, True)
-    return new_random(function, shape_of(function, size, kwargs), asked, dtypes.default_np, sampler)
+    return new_random(function, shape_of(function, size, asked.others), asked, dtypes.default_np, sampler)
 
 
 @maker("torch.rand", "generator", "out")
@@ -328,7 +323,7 @@ def randint(*args: Any, **kwargs: Any) -> Tensor:
         low, high, shape = short
         return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
     asked = options_of("randint", kwargs, True)
-    low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
+    low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, asked.others)
     shape = tuple_shape("randint", size)
     return new_random("randint", shape, asked, dtypes.int64.np, _samplers.randint, low, high)
 
@@ -339,12 +334,7 @@ def _randint_arguments(
     names = long if len(args) + len(kwargs) == len(long) else short
     given = dict(zip(names, args, strict=False))
     if len(args) > len(names) or given.keys() & kwargs.keys() or {*given, *kwargs} != set(names):
-        got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
-        raise TypeError(
-            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            f" * ({', '.join(short)}, *, torch.Generator generator = None, ...)\n"
-            f" * ({', '.join(long)}, *, torch.Generator generator = None, ...)\n"
-        )
+        raise misfit(function, *args, **kwargs)
     given.update(kwargs)
     values = []
     for name in ("low", "high"):
@@ -449,6 +439,8 @@ def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> torch.randint_like(torch.ones(3), 10)
     tensor([4., 9., 3.])
     """
-    limits: dict[str, Any] = {name: kwargs.pop(name) for name in ("low", "high") if name in kwargs}
+    limits, options = {}, {}
+    for name, value in kwargs.items():
+        (limits if name in ("low", "high") else options)[name] = value
     low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, limits)
-    return _like("randint_like", input, "random_", kwargs, low, high)
+    return _like("randint_like", input, "random_", options, low, high)

@@ -17,7 +17,7 @@ from ..._base.dtypes import FLOAT32, type_name
 from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
 from ..._kinds.out import exactly, of_kind, write_out
-from ..._kinds.slow_path import no_complex_grad, require
+from ..._kinds.slow_path import misfit, no_complex_grad, require
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
@@ -171,14 +171,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
 
 
 def _normal_mismatch(*args: Any) -> TypeError:
-    got = ", ".join(type_name(a) for a in args if a is not None)
-    return TypeError(
-        f"normal() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        " * (Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
-        " * (Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None)\n"
-        " * (float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
-        " * (float mean, float std, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, ...)\n"
-    )
+    return misfit("normal", *(a for a in args if a is not None))
 
 
 def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:

@@ -34,6 +34,7 @@ from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, convertible, exactly, write_out
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import misfit
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import without_view
 from .sums import NOT_REAL_OR_EMPTY, Dims, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
@@ -277,11 +278,7 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):
-        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            f" * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)\n"
-        )
+        raise misfit(name, input, *args, **kwargs)
     return dim, given.get("keepdim", False)
 
 

@@ -13,14 +13,13 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
-from ..._base.constants import type_name
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import no_complex_grad, require
+from ..._kinds.slow_path import misfit, no_complex_grad, require
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -485,11 +484,7 @@ def isin_public(
     test_elements = test_element if test_elements is None else test_elements
     both = (elements, test_elements)
     if not any(isinstance(e, Tensor) for e in both) or any(e is None for e in both):
-        raise TypeError(
-            f"isin() received an invalid combination of arguments - got ({type_name(elements)}, "
-            f"{type_name(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
-            " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
-        )
+        raise misfit("isin", elements, test_elements)
     dtype = common_dtype((elements, test_elements))
     tensors = [t if isinstance(t, Tensor) else wrap(np.asarray(t).astype(dtype)) for t in (elements, test_elements)]
     for t in tensors:

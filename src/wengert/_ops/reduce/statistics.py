@@ -10,14 +10,13 @@ from ..._arrays.layouts import always_rows, rows
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
-from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import no_complex_grad
+from ..._kinds.slow_path import misfit, no_complex_grad
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
@@ -114,13 +113,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     known = {"dim", "unbiased", "keepdim", "correction"}
     clash = "unbiased" in given and "correction" in given
     if len(args) > len(names) or not set(given) <= known or clash or not isinstance(given.get("unbiased", True), bool):
-        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-            " * (Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False)\n"
-            " * (Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False)\n"
-            " * (Tensor input, bool unbiased = True)\n"
-        )
+        raise misfit(name, input, *args, **kwargs)
     correction = given.get("correction")
     if correction is None:
         correction = 1 if given.get("unbiased", True) else 0

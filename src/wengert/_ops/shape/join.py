@@ -17,6 +17,7 @@ from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_axis, with_out, write_out
+from ..._kinds.slow_path import misfit
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import cube, row, vector
@@ -481,15 +482,12 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
     return -(-n // chunks), n, dim
 
 
-def _given_one(name: str, spelt: tuple[Any, ...]) -> Any:
+def _given_one(name: str, input: Any, spelt: tuple[Any, ...]) -> Any:
     """The argument that was given under one of its names."""
     for where in spelt:
         if where is not None:
             return where
-    raise TypeError(
-        f"{name}() received an invalid combination of arguments - got (Tensor), but expected one of:\n"
-        " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
-    )
+    raise misfit(name, input)
 
 
 @public("torch.tensor_split Tensor.tensor_split")
@@ -509,7 +507,7 @@ def tensor_split(
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
     spelt = (indices_or_sections, indices, sections, tensor_indices_or_sections)
-    where = _given_one("tensor_split", spelt)
+    where = _given_one("tensor_split", input, spelt)
     if isinstance(where, Tensor):
         if where._payload.dtype.kind != "i" or where._payload.dtype.itemsize != 8:
             raise RuntimeError(
@@ -546,9 +544,8 @@ def _split_along(name: str, dim: int, least: int) -> Any:
     def along(
         input: Tensor, indices_or_sections: Any = None, *more: int, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
-        if more:
-            indices_or_sections = (indices_or_sections, *more)
-        where = _given_one(name, (indices_or_sections, indices, sections))
+        given = (indices_or_sections, *more) if more else indices_or_sections
+        where = _given_one(name, input, (given, indices, sections))
         shape = payload(input, name).shape
         if len(shape) < least:
             raise RuntimeError(
@@ -557,11 +554,7 @@ def _split_along(name: str, dim: int, least: int) -> Any:
             )
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
         if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
-            raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (Tensor, {type_name(where)}), but "
-                "expected one of:\n"
-                " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
-            )
+            raise misfit(name, input, where)
         if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not "

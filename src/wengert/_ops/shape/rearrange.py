@@ -229,14 +229,14 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
             [1, 3]])
     """
     ndim = payload(input, "rot90").ndim
-    dims = ints((dims,), "rot90", "dims")
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    plane = ints((dims,), "rot90", "dims")
+    if len(plane) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(plane)}")
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
-    first, second = (normal_dim(d, ndim, "rot90") for d in dims)
+    first, second = (normal_dim(d, ndim, "rot90") for d in plane)
     if first == second:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {plane[0]} and dim1 = {plane[1]}")
     return rotate(input, one_int(k, "rot90", "k", 2), (first, second))
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import NEW_AT
-from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn_once
 from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import with_axis
+from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
 from ..._tape.tensor import Tensor, alias_payload, in_memory
@@ -166,11 +166,7 @@ def _view_size(shape: Any) -> tuple[int, ...]:
             return ints(shape, "view")
     except TypeError:
         pass
-    got = ", ".join(type_name(s) for s in shape)
-    raise TypeError(
-        f"view() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        " * (torch.dtype dtype)\n * (tuple of ints size)\n"
-    )
+    raise misfit(".view", *shape)
 
 
 @public("Tensor.reshape_as")
@@ -407,11 +403,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         return view_result(PERMUTE, input, (order,), a.transpose(order))
     several = isinstance(source, (tuple, list))
     if several is not isinstance(destination, (tuple, list)):
-        raise TypeError(
-            f"movedim() received an invalid combination of arguments - got (Tensor, {type_name(source)}, "
-            f"{type_name(destination)}), but expected one of:\n * (Tensor input, int source, int destination)\n"
-            " * (Tensor input, tuple of ints source, tuple of ints destination)\n"
-        )
+        raise misfit("movedim", input, source, destination)
     source, destination = (source, destination) if several else ((source,), (destination,))
     if len(source) != len(destination):
         raise RuntimeError(

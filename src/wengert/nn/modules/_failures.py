@@ -25,13 +25,13 @@ class LayerNote(str):
     rest: str
 
 
-def leave(frame: Any) -> None:
+def leave(frame: Any) -> Any:
     """The last handler of ``Module.__call__``."""
     error = sys.exception()
     if isinstance(error, Exception):
         with contextlib.suppress(Exception):  # a user's extra_repr or modules() must not hide the error itself
             _name_layer(error, frame)
-    shorten(frame)
+    return shorten(frame)
 
 
 def _name_layer(error: Exception, frame: Any) -> None:

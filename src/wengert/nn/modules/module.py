@@ -89,11 +89,11 @@ def _too_early(what: str) -> AttributeError:
     )
 
 
-def _leave(frame: Any) -> None:
+def _leave(frame: Any) -> Any:
     """Called when an error leaves the call of a module: name the layer, and cut the traceback."""
     from ._failures import leave
 
-    leave(frame)
+    return leave(frame)
 
 
 class Module(Hooked, Stateful, Named):
