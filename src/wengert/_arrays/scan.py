@@ -193,7 +193,7 @@ def complex_logcumsumexp(x: Any, dim: int) -> Any:
         larger = np.where(r[t - 1].real >= r[t].real, r[t - 1], r[t])
         smaller = np.where(r[t - 1].real >= r[t].real, r[t], r[t - 1])
         r[t] = np.where(np.isneginf(smaller.real), larger, larger + np.log(1.0 + np.exp(smaller - larger)))
-    return np.moveaxis(r, 0, dim).astype(x.dtype)
+    return np.moveaxis(r, 0, dim).astype(x.dtype, "C")
 
 
 @plain

@@ -203,9 +203,11 @@ def _is_sparse(t: Tensor) -> bool:
 
 def _laid_out_as(a: Any, g: Any) -> Any:
     """The gradient with its leaf's strides if the leaf is dense in memory, else in rows: PyTorch's layout contract."""
-    if type(a) is not ndarray or type(g) is not ndarray or a.strides == g.strides:
+    if type(a) is not ndarray or type(g) is not ndarray:
         return g
-    return as_like(a, g) if is_dense(a.shape, a.strides, a.itemsize) else in_rows(g)
+    if not is_dense(a.shape, a.strides, a.itemsize):
+        return in_rows(g)
+    return g if a.strides == g.strides else as_like(a, g)
 
 
 class CopyBackwards(Node):

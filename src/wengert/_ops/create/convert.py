@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import relaid_copy
+from ..._arrays.layouts import is_channels_last, relaid_copy
 from ..._base import dtypes
 from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
@@ -140,6 +140,8 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:
+            return self
+        if memory_format is _C and type(a) is np.ndarray and not is_channels_last(a):  # as PyTorch, also with gaps
             return self
         x = contiguous(self, memory_format)
         return self if x is self else with_node_name(x, "ToCopyBackward0")

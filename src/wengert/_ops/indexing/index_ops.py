@@ -17,7 +17,7 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
-from ..._kinds.laid_out import laid_out, lay
+from ..._kinds.laid_out import laid_out, lay, receives
 from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensor, expect_tensors
@@ -377,6 +377,7 @@ def index_reduce(
         require(input, "fhiub", {"amin": "minimum_cpu", "amax": "maximum_cpu"}[reduce])
     for t in (input, source):
         no_complex_grad("index_reduce", t)
+    x = receives(x) if not include_self and reduce[0] == "a" else x
     shape = tuple(source._payload.shape) or (1,)
     into = tuple(x._payload.shape)
     _check_added("index_reduce_", input, shape, into, dim, where._payload.size)

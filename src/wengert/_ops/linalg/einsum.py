@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
+from ..._kinds.laid_out import receives
 from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.slow_path import no_complex_grad, require
@@ -511,6 +512,7 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
             f"bilinear(): bias size does not match weight size: got {bias._payload.shape[0]} but expected {w.shape[0]}"
         )
     require(input1, "fhciu", "bmm")
+    weight = receives(weight, (0, 1, 2))
     lead = tuple(range(x.ndim - 1))
     i, j, k = 50, 51, 52
     half = TENSORS.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))

@@ -13,7 +13,7 @@ from ..._arrays.linalg import lu_of, minor_of
 from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
-from ..._kinds.laid_out import lay
+from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._tape.error_text import expect_tensors
@@ -335,6 +335,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     _kernel_floats("triangular_solve_cpu", A)
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
+    A = receives(A, tuple(range(A._payload.ndim)))
     X = TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular))
     return lay(without_view(X.mT, "LinalgSolveTriangularBackward0"), in_columns)
 

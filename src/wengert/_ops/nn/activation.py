@@ -12,7 +12,7 @@ from typing import Any
 from numpy import ndarray
 
 from ..._arrays.fused import MANY, recordable
-from ..._arrays.layouts import rows
+from ..._arrays.layouts import as_rows, rows
 from ..._arrays.library import COLONS
 from ..._base.dtypes import FLOAT32, INEXACT
 from ..._base.registry import ARRAYS, public
@@ -361,7 +361,7 @@ def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
     half = self.shape[dim] // 2
     a, b = xp.slice_dim(self, dim, 0, half, 1), xp.slice_dim(self, dim, half, 2 * half, 1)
     s = xp.sigmoid(b)
-    return xp.cat([g * s, g * (a * (s * (1 - s)))], dim)
+    return as_rows(xp.cat([g * s, g * (a * (s * (1 - s)))], dim))
 
 
 @general(

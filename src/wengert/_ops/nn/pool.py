@@ -22,6 +22,7 @@ from ..._kinds.out import EXACT, with_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..create.convert import contiguous
 from ..linalg.matmul import dtype_name
 from ..reduce.sums import mean as mean_public
 
@@ -355,6 +356,8 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
         no_complex_grad("_adaptive_avg_pool2d", input)
     if all(o == 1 for o in out):
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
+    if k == 3 and rank == 4:  # volumes, not images whose channels may be innermost
+        input = contiguous(input)
     return TENSORS.mean_parts(input, out)
 
 

@@ -221,8 +221,8 @@ def sum_dim(self, dim, keepdim):
 
 @general(
     layout=rows,
-    grad=lambda xp, g, self, dim, keepdim: xp.where(
-        xp.isnan(self), 0.0, xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape)
+    grad=lambda xp, g, self, dim, keepdim: xp._masked(
+        xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape), xp.isnan(self), 0
     ),
     batch=("dim", ("dim",)),
     dtypes="fib",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.along import rolled
-from ..._arrays.layouts import always_rows, channels_last, like, rows
+from ..._arrays.layouts import always_rows, channels_last, in_rows, like, rows
 from ..._arrays.library import copyto
 from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
 from ..._base.errors import unexpected_keyword
@@ -20,6 +20,7 @@ from ..._base.modes import slow_always
 from ..._base.registry import plain_body, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.fronts import in_usual_call
+from ..._kinds.laid_out import lay
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_axis, with_out
 from ..._kinds.slow_path import require
@@ -530,7 +531,7 @@ def repeat_interleave(
     where = wrap(_counted(counts, np.int64, output_size))
     if not shape:
         input = reshape_public(input, (1,))
-    return with_node_name(index([input, where], (dim,)), "IndexSelectBackward0")
+    return lay(with_node_name(index([input, where], (dim,)), "IndexSelectBackward0"), in_rows)
 
 
 def _counts(repeats: Tensor) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import transformed
-from ..._arrays.library import in_lib, silent_functions
+from ..._arrays.library import COLONS, in_lib, silent_functions
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
@@ -106,7 +106,9 @@ def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scal
     r = xp.fft_r2c(g, dims, scale, True)
     d, n = dims[-1], self_shape[dims[-1]]
     doubled = size - n
-    if doubled > 0:
+    if doubled > 0 and type(r) is np.ndarray:  # in its memory, and so in its order
+        r[(*COLONS[d], slice(1, 1 + doubled))] *= 2
+    elif doubled > 0:
         inner = xp.slice_dim(r, d, 1, 1 + doubled, 1)
         r = r + xp.constant_pad_nd(inner, (0, 0) * (len(self_shape) - 1 - d) + (1, n - 1 - doubled), 0)
     return r
