@@ -171,13 +171,13 @@ _OF_PARTS: dict[str, Any] = {
 @linear(transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)), **_OF_COMPLEX)
 def real(lib, self):
     """A copy of the real part."""
-    return self.real.copy()
+    return +self.real  # in its order
 
 
 @linear(transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g), **_OF_COMPLEX)
 def imag(lib, self):
     """A copy of the imaginary part."""
-    return self.imag.copy()
+    return +self.imag  # in its order
 
 
 @general(

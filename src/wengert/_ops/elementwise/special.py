@@ -28,15 +28,19 @@ SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 *
 
 
 # ---- error function
-def _times(xp: Any, slope: Any, g: Any) -> Any:
-    """``slope * g`` in the memory of the slope, and so in its order."""
-    return slope * g if xp is not ARRAYS or type(slope) is not np.ndarray else np.multiply(slope, g, slope)
+def _bell_grad(xp: Any, g: Any, scale: float, power: Any) -> Any:
+    """``scale * exp(power) * g``, in the memory of the power, and so in its order."""
+    if xp is not ARRAYS or type(power) is not np.ndarray:
+        return scale * xp.exp(power) * g
+    np.exp(power, power)
+    np.multiply(power, scale, power)
+    return np.multiply(power, g, power)
 
 
 @real_function(
     unary,
     "torch.erf Tensor.erf special.erf",
-    grad=lambda xp, g, self: _times(xp, (2.0 / SQRT_PI) * xp.exp(-(self * self)), g),
+    grad=lambda xp, g, self: _bell_grad(xp, g, 2.0 / SQRT_PI, -(self * self)),
     libname="error_function",
     kernel="erf_vml_cpu",
 )
@@ -51,7 +55,7 @@ def erf(input):
 @real_function(
     unary,
     "torch.erfc Tensor.erfc special.erfc",
-    grad=lambda xp, g, self: _times(xp, (-2.0 / SQRT_PI) * xp.exp(-(self * self)), g),
+    grad=lambda xp, g, self: _bell_grad(xp, g, -2.0 / SQRT_PI, -(self * self)),
     kernel="erfc_vml_cpu",
 )
 def erfc(input):
@@ -76,7 +80,7 @@ def erfcx(input):
 @real_function(
     unary,
     "torch.erfinv Tensor.erfinv special.erfinv",
-    grad=lambda xp, g, result: _times(xp, (0.5 * SQRT_PI) * xp.exp(result * result), g),
+    grad=lambda xp, g, result: _bell_grad(xp, g, 0.5 * SQRT_PI, result * result),
     domain=(-0.9, 0.9),
     kernel="erfinv_vml_cpu",
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_columns
+from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._arrays.library import lib
 from ..._arrays.linalg import lu_of, minor_of
 from ..._base.dtypes import BLAS_DTYPES
@@ -289,8 +289,11 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     floats("linalg.solve", A)
     if left and not vector:
         return TENSORS.solve_left(A, B)
-    X = TENSORS.solve_left(A, B) if left else TENSORS.solve_left(A.mT, B.mT).mT
-    return lay(without_view(X.squeeze(-1) if vector else X, "LinalgSolveExBackward0"), in_columns)
+    if left:
+        X, place = TENSORS.solve_left(A, B), in_columns
+    else:
+        X, place = TENSORS.solve_left(receives(A, tuple(range(A._payload.ndim))).mT, B.mT).mT, in_rows
+    return lay(without_view(X.squeeze(-1) if vector else X, "LinalgSolveExBackward0"), place)
 
 
 @public("linalg.solve_ex")
@@ -335,7 +338,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     _kernel_floats("triangular_solve_cpu", A)
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
-    A = receives(A, tuple(range(A._payload.ndim)))
+    n = A._payload.ndim
+    A, B = receives(A, tuple(range(n))), receives(B, column_order(n))
     X = TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular))
     return lay(without_view(X.mT, "LinalgSolveTriangularBackward0"), in_columns)
 

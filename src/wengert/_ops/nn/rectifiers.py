@@ -48,8 +48,8 @@ def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 )
 def _threshold_backward(lib, grad, self, threshold):
     """The cotangent where ``self`` is above the threshold (or nan), else 0; it lies as ``self``."""
-    zero = lib.ZEROS[grad.dtype]
-    return _laid_first(self, grad, lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), zero, grad))
+    r = lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), lib.ZEROS[grad.dtype], grad)
+    return r if type(self) is not np.ndarray or self.flags.contiguous else as_iterated(r, (self, grad))
 
 
 @general(
@@ -62,11 +62,6 @@ def _threshold_backward(lib, grad, self, threshold):
 def _beside_zeros(lib, grad, self):
     """The cotangent of an operator that is linear in pieces, whose derivative with respect to the operand is zeros."""
     return grad
-
-
-def _laid_first(self: Any, grad: Any, r: Any) -> Any:
-    """A result in the order of ``self`` and then of ``grad``; in rows NumPy's is."""
-    return r if type(self) is not np.ndarray or self.flags.contiguous else as_iterated(r, (self, grad))
 
 
 def _relu_grad(xp: Any, g: Any, result: Any) -> Any:

@@ -5,11 +5,12 @@ Their gradients at zero are PyTorch's subgradient 0. Norms of matrices are in ``
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.layouts import in_rows, rows
+from ..._arrays.layouts import in_rows, iterated, rows
 from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
@@ -230,8 +231,11 @@ def _matrix_norm(A: Tensor, ord: Any, dims: tuple[int, ...], keepdim: bool, dtyp
     return PUBLIC["linalg"]["matrix_norm"](A, ord, dims, keepdim, dtype=dtype)
 
 
+_difference = iterated(operator.sub)
+
+
 def _dist_grad(xp: Any, g: Any, self: Any, other: Any, p: Order, result: Any) -> tuple[Any, Any]:
-    difference = self - other
+    difference = _difference(self, other)
     d = norm_grad(xp, g, difference, result, p, tuple(range(difference.ndim)), False)
     if d is None:
         return None, None
