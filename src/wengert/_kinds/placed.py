@@ -21,8 +21,8 @@ _MOST = 256  # so many sets of operands a formula remembers
 class Ordered(np.ndarray):
     """An array of which any arithmetic lies in TensorIterator's order."""
 
-    def __array_ufunc__(self, fn: Any, method: str, *operands: Any, **how: Any) -> Any:
-        return _decided(getattr(fn, method), operands, how, True)
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        return _decided(getattr(ufunc, method), inputs, kwargs, True)
 
 
 class _OnOrdered:
@@ -45,6 +45,10 @@ def _decided(fn: Any, operands: Any, how: dict[str, Any], iterated: bool) -> Any
     return (as_iterated(r, [x for x in plain if type(x) is np.ndarray]) if iterated else r).view(Ordered)
 
 
+def _lies(x: Any) -> Any:
+    return (x.shape, x.strides, x.itemsize) if type(x) is np.ndarray else getattr(x, "shape", x)
+
+
 def placed(formula: Any, of_arrays: Any) -> Any:
     """The derivative formula with the layout of PyTorch's result; ``of_arrays`` computes the same on plain arrays."""
     known: dict[Any, Any] = {}
@@ -58,9 +62,7 @@ def placed(formula: Any, of_arrays: Any) -> Any:
                 break
         else:
             return compute(xp, g, *values)
-        key = tuple([
-            (x.shape, x.strides, x.itemsize) if type(x) is np.ndarray else getattr(x, "shape", x) for x in (g, *values)
-        ])
+        key = tuple([_lies(x) for x in (g, *values)])
         strides = known.get(key)
         if strides is None:
             if len(known) >= _MOST:

@@ -512,10 +512,8 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
             f"bilinear(): bias size does not match weight size: got {bias._payload.shape[0]} but expected {w.shape[0]}"
         )
     require(input1, "fhciu", "bmm")
-    weight = receives(weight, (0, 1, 2))
-    lead = tuple(range(x.ndim - 1))
-    i, j, k = 50, 51, 52
-    half = TENSORS.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))
+    lead, i, j, k = tuple(range(x.ndim - 1)), 50, 51, 52
+    half = TENSORS.contract(input1, receives(weight, (0, 1, 2)), (*lead, i), (k, i, j), (*lead, k, j))
     result = TENSORS.contract(half, input2, (*lead, k, j), (*lead, j), (*lead, k))
     no_complex_grad("_trilinear", result)
     return result if bias is None else result + bias

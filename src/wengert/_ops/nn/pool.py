@@ -356,9 +356,12 @@ def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
         no_complex_grad("_adaptive_avg_pool2d", input)
     if all(o == 1 for o in out):
         return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
-    if k == 3 and rank == 4:  # volumes, not images whose channels may be innermost
-        input = contiguous(input)
-    return TENSORS.mean_parts(input, out)
+    return TENSORS.mean_parts(_of_volumes(k, input), out)
+
+
+def _of_volumes(k: int, input: Any) -> Any:
+    """Volumes without a batch in rows: they are no images, whose channels may be innermost."""
+    return contiguous(input) if k == 3 and input._payload.ndim == 4 else input
 
 
 @public("nn.functional.adaptive_avg_pool2d")
@@ -398,7 +401,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    found = TENSORS.max_parts(input, _wanted(f"adaptive_max_pool{k}d", k, input, output_size))
+    out = _wanted(f"adaptive_max_pool{k}d", k, input, output_size)
+    found = TENSORS.max_parts(_of_volumes(k, input), out)
     return found if return_indices else found[0]
 
 
