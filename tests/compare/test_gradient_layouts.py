@@ -115,6 +115,8 @@ a @ w.t()
 w.t() @ a
 v @ a
 v @ a.t()
+v @ c
+v @ c.mT
 a @ v
 a.mm(b)
 T.addmm(b, a, w.t())

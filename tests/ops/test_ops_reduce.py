@@ -674,6 +674,10 @@ def test_spread_of_one_element() -> None:
     assert math.isnan(y.item())
     y.backward()
     assert math.isnan(one.grad.item())
+    two = wg.tensor([1.0, 3.0], requires_grad=True)
+    with pytest.warns(UserWarning, match="degrees of freedom is <= 0"):
+        two.var(correction=4).backward()
+    assert two.grad.tolist() == [1.0, -1.0]  # 2 / (2 - 4) times the distance from the mean
     assert wg.tensor([2.0]).std(correction=0).item() == 0.0
     assert grad(lambda x: x.std(), [1.0, 1.0]).tolist() == [0.0, 0.0]
 

@@ -18,6 +18,7 @@ from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain, public, publish
+from ..._kinds.backward import OperandShape
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear, refuse_mixed
 from ..._kinds.out import EXACT, exactly, with_out, write_out
@@ -201,7 +202,9 @@ def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
 def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     """The right factor's cotangent."""
     if self.ndim == 1:
-        return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
+        if type(other) is OperandShape:  # whose vector has no gradient: PyTorch makes one matrix of it only then
+            return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
+        return (xp.reshape(g, (*g.shape, 1)) * self).mT
     if other.ndim == 1:
         return xp.vec_mat(xp.reshape(g, (math.prod(g.shape),)), _folded(xp, self))
     if other.ndim == 2:

@@ -37,7 +37,7 @@ ModeResult = return_type("mode", "values", "indices")
 
 def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
     freedom = count_of(self.shape, dim) - correction
-    scale = 2.0 / freedom if freedom > 0 else float("inf")
+    scale = 2.0 / freedom if freedom else float("inf")
     return restored(xp, g, self.shape, dim, keepdim) * scale * (self - xp.mean_dim(self, dim, True))
 
 
