@@ -491,8 +491,8 @@ def _overloads(qualname: str) -> list[CustomOpDef]:
     return [_OPERATORS[qualname], *found] if qualname in _OPERATORS else found
 
 
-def _packet_of(op: CustomOpDef) -> _Packet:
-    return vars(op).setdefault("_packet", _Packet(op))  # type: ignore[no-any-return]
+def _packet_of(op: CustomOpDef) -> Any:
+    return vars(op).setdefault("_packet", _Packet(op))
 
 
 class _Packet:
@@ -512,6 +512,8 @@ class _Packet:
         return op(*args, **kwargs)
 
     def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("_"):
+            raise AttributeError(name)
         op = _OPERATORS.get(f"{self._qualname}.{name}")
         if op is None:
             raise AttributeError(f"The underlying op of '{self!r}' has no overload name '{name}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -285,6 +286,7 @@ def test_overloads_of_custom_operators() -> None:
     assert (overload.name(), overload.namespace, overload.overloadpacket) == ("own::halved", "own", T.ops.own.halved)
     assert overload == op._opoverload
     assert T.ops.own.halved.overloads() == ["default"]
+    assert copy.copy(T.ops.own.halved) == T.ops.own.halved
     assert str(overload._schema) == "own::halved(Tensor x) -> Tensor"
     assert repr(T.ops.namespace_of_nobody)  # as in PyTorch, empty until an operator is declared
     del T.ops.namespace_of_nobody

@@ -19,8 +19,8 @@ from .._base.errors import noted, where
 from .._base.registry import TENSORS, XP
 from .._base.tracing import TRACER
 from .delivery import accumulate, captured, give_first
-from .hooks import backward_of, before, by_edge, call_node, call_on_nothing, count_outputs, in_silence
-from .node import AccumulateGrad, Node, Parts, Port, hooked_leaves
+from .hooks import backward_of, before, call_node, call_on_nothing, count_outputs, in_silence
+from .node import AccumulateGrad, Node, Parts, Port, by_edge, hooked_leaves
 from .passes import Pass, call_back, leading_to, leaf_schedule
 from .saved import SECOND_PASS
 from .tensor import Tensor

@@ -13,7 +13,7 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
-from .node import AccumulateGrad, Hooks, Node, Parts
+from .node import AccumulateGrad, Hooks, Node, Parts, by_edge
 from .saved import xp_of
 from .tensor import Tensor, tensor_on
 
@@ -227,19 +227,6 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
 
 
 Node.call_posthooks = call_posthooks  # for what this module must not be imported by
-
-
-def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
-    """The cotangents in the order of ``next_functions``; a step may give them in another one (``Node.step_order``)."""
-    edges = n._edges()
-    found = iter(pairs[1::2])
-    if n.step_order is None:
-        return [None if edge is None else next(found) for edge in edges]
-    aligned: list[Any] = [None] * len(edges)
-    for k in n.step_order:
-        if edges[k] is not None:
-            aligned[k] = next(found)
-    return aligned
 
 
 def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:

@@ -304,6 +304,19 @@ def add_hook(node: Node, kind: str, fn: Callable[..., Any]) -> RemovableHandle:
     return handle
 
 
+def by_edge(n: Any, pairs: tuple[Any, ...]) -> list[Any]:
+    """The cotangents in the order of ``next_functions``; a step may give them in another one (``Node.step_order``)."""
+    edges = n._edges()
+    found = iter(pairs[1::2])
+    if n.step_order is None:
+        return [None if edge is None else next(found) for edge in edges]
+    aligned: list[Any] = [None] * len(edges)
+    for k in n.step_order:
+        if edges[k] is not None:
+            aligned[k] = next(found)
+    return aligned
+
+
 class Port(Node):
     """One of several outputs of a node. The public surface shows the node and the index instead."""
 

@@ -13,8 +13,7 @@ import numpy as np
 from .._arrays.memory import address_of
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
-from .hooks import by_edge
-from .node import FREED, Node, named, tick, view_of
+from .node import FREED, Node, by_edge, named, tick, view_of
 from .saved import stale
 from .tensor import Tensor, wrap
 
