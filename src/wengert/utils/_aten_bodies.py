@@ -329,11 +329,10 @@ for _name, _body in BODIES.items():
         _body.__name__ = _body.__qualname__ = _name  # for errors
 
 # the names that PyTorch divides into other operators, and those that give a number
-DIVIDED = frozenset(
-    """
-    _local_scalar_dense adaptive_max_pool1d avg_pool1d cosine_embedding_loss cross_entropy_loss ctc_loss grid_sampler
-    hinge_embedding_loss imag kl_div l1_loss log_sigmoid mH mT margin_ranking_loss matrix_H max_pool1d max_pool2d
-    max_pool3d multilabel_margin_loss nll_loss nll_loss2d nll_loss_nd numpy_T real sym_size sym_storage_offset
-    sym_stride tensordot to triplet_margin_loss
-    """.split()
-)
+DIVIDED = frozenset({
+    "_local_scalar_dense", "adaptive_max_pool1d", "avg_pool1d", "cosine_embedding_loss", "cross_entropy_loss",
+    "ctc_loss", "grid_sampler", "hinge_embedding_loss", "imag", "kl_div", "l1_loss", "log_sigmoid", "mH", "mT",
+    "margin_ranking_loss", "matrix_H", "max_pool1d", "max_pool2d", "max_pool3d", "multilabel_margin_loss", "nll_loss",
+    "nll_loss2d", "nll_loss_nd", "numpy_T", "real", "sym_size", "sym_storage_offset", "sym_stride", "tensordot", "to",
+    "triplet_margin_loss",
+})  # fmt: skip

@@ -82,6 +82,8 @@ linalg_matrix_power matrix_power: default(T self,int n)
 log_softmax softmax: int(T self,int dim,dtype? dtype=None)
 logit special_logit: default(T self,float? eps=None)
 logsumexp special_logsumexp: default(T self,int[1] dim,bool keepdim=False)
+bartlett_window blackman_window: default(int window_length,*,dtype? dtype=None,OPTIONS) | periodic(int
+  window_length,bool periodic,*,dtype? dtype=None,OPTIONS)
 max min: other(T self,T other) | default(T self) | dim(T self,int dim,bool keepdim=False)
 max_pool1d max_pool1d_with_indices: default(T self,int[1] kernel_size,int[1] stride=[],int[1] padding=[0],int[1]
   dilation=[1],bool ceil_mode=False)
@@ -119,6 +121,14 @@ _scaled_dot_product_flash_attention_for_cpu: default(T query,T key,T value,float
   attn_mask=None,float? scale=None)
 _to_copy: default(T self,*,dtype? dtype=None,OPTIONS,bool non_blocking=False,Format? memory_format=None)
 _weight_norm: default(T v,T g,int dim=0)
+empty_permuted: default(int[] size,int[] physical_layout,*,dtype? dtype=None,OPTIONS)
+empty_strided: default(int[] size,int[] stride,*,dtype? dtype=None,OPTIONS)
+normal: Tensor_float(T mean,float std=1.,*,Gen? generator=None) | float_Tensor(float mean,T std,*,Gen? generator=None) |
+  Tensor_Tensor(T mean,T std,*,Gen? generator=None) | float_float(float mean,float std,int[] size,*,Gen?
+  generator=None,dtype? dtype=None,OPTIONS)
+poisson: default(T self,Gen? generator=None)
+randint_like: default(T self,int high,*,dtype? dtype=None,OPTIONS,Format? memory_format=None) | low_dtype(T self,int
+  low,int high,*,dtype? dtype=None,OPTIONS,Format? memory_format=None)
 addmm: default(T self,T mat1,T mat2,*,S beta=1,S alpha=1)
 addmv: default(T self,T mat,T vec,*,S beta=1,S alpha=1)
 addr: default(T self,T vec1,T vec2,*,S beta=1,S alpha=1)

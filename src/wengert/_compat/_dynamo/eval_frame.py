@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from typing import Any
 
 from wengert._compat import open_rows
@@ -70,6 +70,13 @@ class OptimizedModule(Module):
             super().__delattr__(name)
         else:
             delattr(self._orig_mod, name)
+
+
+def innermost_fn(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function or method inside of what ``disable`` and its like give."""
+    while hasattr(fn, "__wrapped__") and not hasattr(fn, "__self__"):
+        fn = fn.__wrapped__
+    return fn
 
 
 open_rows(globals())

@@ -74,7 +74,9 @@ class Divider:
             return result
 
         inner = self.trace(function, self.table)(*[self.value(n).detach() for n in inputs])
-        nodes: dict[Node, Any] = dict(zip(inner.graph.find_nodes(op="placeholder"), map(known.get, inputs), strict=True))
+        nodes: dict[Node, Any] = dict(
+            zip(inner.graph.find_nodes(op="placeholder"), map(known.get, inputs), strict=True)
+        )
         for attribute in inner.graph.find_nodes(op="get_attr"):
             name = next(n for n in (f"_tensor_constant{i}" for i in range(1 << 30)) if not hasattr(self.root, n))
             self.root.register_buffer(name, getattr(inner, attribute.target))

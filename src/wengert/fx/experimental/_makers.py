@@ -8,7 +8,6 @@ from typing import Any
 
 import wengert as torch
 
-from ..._base.errors import noted
 from ..._tape.tensor import Tensor
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
@@ -20,7 +19,7 @@ from ._einsum import einsum, tensordot
 _FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
 _MAKERS = frozenset(
     {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
-    | {"arange", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
+    | {"arange", "empty_permuted", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
 )
 _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
@@ -68,7 +67,7 @@ class Makers(TorchFunctionMode):
             return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
         if self.mode.pre_dispatch:
             self._note_grad_mode()
-        as_called = name in _AS_CALLED or (self.mode.pre_dispatch and not in_place and name not in _MAKERS)
+        as_called = name in _AS_CALLED or name in _MAKERS or (self.mode.pre_dispatch and not in_place)
         found = matching(name, args, kwargs) if as_called else None
         if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
             return self._whole(func, name, args, kwargs, found)
@@ -104,7 +103,11 @@ class Makers(TorchFunctionMode):
         made = list(args)
         for i in (2, 1):
             if not isinstance(args[i], Tensor):
-                how = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided, "device": torch.device("cpu")}
+                how: dict[str, Any] = {
+                    "dtype": torch.result_type(*args[1:]),
+                    "layout": torch.strided,
+                    "device": torch.device("cpu"),
+                }
                 with self.mode.silent():
                     made[i] = torch.scalar_tensor(args[i], **how)
                 node = self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (args[i],), how)
@@ -130,7 +133,8 @@ class Makers(TorchFunctionMode):
         if found is None:
             call = func, tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
         else:
-            call = getattr(getattr(torch.ops.aten, name), found[0]), *(tracer.create_arg(v) for v in found[1:])
+            given, named = (tracer.create_arg(v) for v in found[1:])
+            call = getattr(getattr(torch.ops.aten, name), found[0]), given, {**factory_defaults(name), **named}
         tracer.note_results(result, tracer.call(*call))
 
     def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
@@ -184,9 +188,9 @@ class Makers(TorchFunctionMode):
         if found is not None:
             target = getattr(getattr(torch.ops.aten, name), found[0])
             given, named = (tracer.create_arg(v) for v in found[1:])
-        if name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
+        elif name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
-        if name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
+        elif name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
             given = (given[0], list(given[1:]))
         if isinstance(target, OpOverload):
             named = {

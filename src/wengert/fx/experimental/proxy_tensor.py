@@ -179,7 +179,9 @@ class PythonKeyTracer(Tracer):
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
                     self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
-            node.meta["val"] = tuple([x.detach() if isinstance(x, Tensor) else x for x in results])  # once all are noted
+            node.meta["val"] = tuple(
+                [x.detach() if isinstance(x, Tensor) else x for x in results]
+            )  # once all are noted
 
 
 def _has_history(value: Any) -> bool:
@@ -456,6 +458,7 @@ def make_fx(
     >>> torch.equal(gm(torch.zeros(2)), torch.ones(2))
     True
     """
+
     @functools.wraps(f if not isinstance(f, Module) else type(f).forward)
     @disable_proxy_modes_tracing()
     def wrapped(*args: Any) -> GraphModule:
@@ -497,7 +500,7 @@ def make_fx(
 def get_isolated_graphmodule(
     func: Callable[..., Any], args: Any, kwargs: Any, tracing_mode: str = "real", decomposition_table: Any = None
 ) -> GraphModule:
-    """The graph of a call, of which a ``make_fx`` that is running sees nothing; its inputs are the flattened arguments."""
+    """The graph of a call, which a ``make_fx`` that is running does not see; its inputs are the flattened arguments."""
     flat, spec = pytree.tree_flatten((args, kwargs))
 
     def wrapped(flat_args: list[Any]) -> Any:

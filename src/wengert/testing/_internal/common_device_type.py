@@ -317,15 +317,15 @@ def skipOps(to_skip: Iterable[Any]) -> Any:
 def _decorators(test: Any, op: Any, asked: Any, param_kwargs: Any) -> list[Any]:
     """The decorators of one operator's test: the operator's, and those of ``skipOps``."""
     _, _, device_type, dtype = asked
-    found = list(op.get_decorators(*asked, param_kwargs))
-    for spec in getattr(test, "_op_overrides", ()):
-        if (
-            (spec.op_name, spec.variant_name) == (op.name, op.variant_test_name)
-            and spec.device_type in (None, device_type)
-            and (spec.dtypes is None or dtype in spec.dtypes)
-        ):
-            found.append(unittest.expectedFailure if spec.expected_failure else unittest.skip("Skipped!"))
-    return found
+    specs = [
+        spec
+        for spec in getattr(test, "_op_overrides", ())
+        if (spec.op_name, spec.variant_name) == (op.name, op.variant_test_name)
+        and spec.device_type in (None, device_type)
+        and (spec.dtypes is None or dtype in spec.dtypes)
+    ]
+    found = [unittest.expectedFailure if spec.expected_failure else unittest.skip("Skipped!") for spec in specs]
+    return [*op.get_decorators(*asked, param_kwargs), *found]
 
 
 def onlyCPU(fn: Any) -> Any:
