@@ -25,7 +25,7 @@ def guard_or_false(a: Any) -> _bool:
     """The number itself, as ``bool``."""
 def guard_or_true(a: Any) -> _bool:
     """The number itself, as ``bool``."""
-def has_free_symbols() -> _bool:
+def has_free_symbols(*args: Any, **kwargs: Any) -> _bool:
     """False: numbers are known."""
 def has_guarding_hint(*args: Any, **kwargs: Any) -> _bool:
     """True: numbers are known."""
@@ -33,7 +33,7 @@ def is_concrete_bool(*args: Any, **kwargs: Any) -> _bool:
     """True: numbers are known."""
 def is_concrete_int(*args: Any, **kwargs: Any) -> _bool:
     """True: numbers are known."""
-def is_nested_int() -> _bool:
+def is_nested_int(*args: Any, **kwargs: Any) -> _bool:
     """False: numbers are known."""
 def statically_known_true(a: Any) -> _bool:
     """The number itself, as ``bool``."""
