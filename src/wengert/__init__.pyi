@@ -281,7 +281,7 @@ def ceil_(self: Tensor) -> Tensor:
     """In-place form of ``ceil``."""
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative."""
-def celu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def celu_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``celu``."""
 cfloat: _dtype
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
@@ -1124,7 +1124,7 @@ def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     """Concatenate tensors along the first dimension; vectors become rows."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: _Generator | None = None) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
-def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def rrelu_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
@@ -1154,7 +1154,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int, *, out: T
     """A copy of ``input`` with ``src`` at one index of a dimension."""
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
-def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def selu_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
 def set_default_device(device: Device) -> None:
     """Set the device of tensors made without the argument ``device``: "cpu" (also ``None``) or "meta"."""
@@ -1325,7 +1325,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Ints = 2, *, out: Tensor | None = None
     """Sum of products over some dimensions of a and as many of b."""
 def threshold(input: Tensor, threshold: Any, value: Tensor | Number, inplace: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
-def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def threshold_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
 def tile(input: Tensor, *dims: Ints, **given: Any) -> Tensor:
     """``repeat`` with the numbers aligned to the last dimensions."""

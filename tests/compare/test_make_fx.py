@@ -9,9 +9,17 @@ from types import ModuleType
 from compare.two_processes import answers
 
 PROGRAM = Path(__file__).parent.parent / "programs" / "make_fx_calls.py"
-CALLS, SLOPES = (part.strip().split("\n") for part in re.findall(r'= """\n(.*?)"""', PROGRAM.read_text(), re.DOTALL))
+CALLS, SLOPES, DIVISIONS, MADE = (
+    part.strip().split("\n") for part in re.findall(r'= """\n(.*?)"""', PROGRAM.read_text(), re.DOTALL)
+)
 STEPS = ("block", "residual", "words")
-ALL = [*CALLS, *[f"slope of {call}" for call in SLOPES], *[f"step of {name}" for name in STEPS]]
+ALL = [
+    *CALLS,
+    *[f"slope of {call}" for call in SLOPES],
+    *[f"divided {call}" for call in DIVISIONS],
+    *MADE,
+    *[f"step of {name}" for name in STEPS],
+]
 
 
 def test_the_operators_are_pytorchs(torch: ModuleType) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +17,11 @@ from wengert.fx.experimental.proxy_tensor import (
     get_proxy_mode,
     make_fx,
 )
+from wengert.testing._internal.optests import make_fx_check
 from wengert.utils._pytree import tree_leaves
 
 F = nn.functional
+NUMBERS = itertools.count(1)
 WEIGHT = torch.nn.Parameter(torch.randn(3, 3, generator=torch.Generator().manual_seed(1)))
 LAYERS = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.LayerNorm(4), nn.Linear(4, 2), nn.Softmax(1))
 ENCODER = nn.TransformerEncoderLayer(3, 1, 8, batch_first=True).eval()
@@ -203,3 +206,21 @@ def test_functions_before_autograd_are_written_whole() -> None:
     x, w = torch.randn(2, 2, 2).requires_grad_()
     (slope,) = torch.autograd.grad(gm(x, w).sum(), x)
     assert torch.equal(slope, torch.autograd.grad((x @ x).sum(), x)[0])
+
+
+def test_objects_are_handed_on() -> None:
+    class Counter(torch._opaque_base.OpaqueBase):
+        pass
+
+    torch._library.opaque_object.register_opaque_type(Counter, typ="reference")
+    gm = make_fx(lambda x, counter: (x + 1, counter))(torch.ones(2), Counter())
+    other = Counter()
+    assert gm(torch.zeros(2), other)[1] is other
+
+
+def test_a_call_and_its_graph_are_checked() -> None:
+    for mode in ("real", "fake"):
+        make_fx_check(torch.sin, (torch.ones(2),), {}, mode)
+        make_fx_check(torch.mul, [torch.ones(2), torch.ones(2)], {}, mode, randomize_data=True)
+    with pytest.raises(AssertionError):
+        make_fx_check(lambda x: x * next(NUMBERS), (torch.ones(2),), {}, "real")

@@ -1,6 +1,7 @@
 """What PyTorch's suites about graphs ask beside: constants, purity, pickles of lazy modules, operators on proxies."""
 
 import copy
+import inspect
 import pickle
 import unittest
 from types import SimpleNamespace
@@ -142,3 +143,9 @@ def test_numbers_of_calls_are_kept_in_a_context() -> None:
             assert not traceback._is_preserving_node_seq_nr()
         assert traceback._is_preserving_node_seq_nr()
     assert not traceback._is_preserving_node_seq_nr()
+
+
+@pytest.mark.parametrize("name", ["linear", "relu", "relu_", "celu_", "threshold_", "max_pool2d_with_indices"])
+def test_functions_of_layers_say_that_their_first_parameter_is_a_tensor(name: str) -> None:
+    first, *_ = inspect.signature(getattr(torch.nn.functional, name)).parameters.values()
+    assert first.annotation is torch.Tensor

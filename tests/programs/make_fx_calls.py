@@ -5,6 +5,7 @@ import re
 
 import torch
 from torch import nn
+from torch._decomp import decomposition_table
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional as F
 
@@ -400,8 +401,54 @@ x: 2**x
 x: F.threshold(x,0.1,20)
 """
 
+DIVISIONS = """
+x: torch.ops.aten.silu.default(x)
+z: torch.ops.aten.t.default(z)
+x: torch.ops.aten.transpose.int(x,0,1)
+x: torch.ops.aten.rsub.Scalar(x,2)
+x: torch.ops.aten.addcmul.default(x,x,x,value=2)
+x: torch.ops.aten.addcdiv.default(x,x,x)
+x: torch.ops.aten.mse_loss.default(x,x)
+x: torch.ops.aten.mse_loss.default(x,x,0)
+x: torch.ops.aten.smooth_l1_loss.default(x,x)
+x: torch.ops.aten.huber_loss.default(x,x)
+x: torch.ops.aten.soft_margin_loss.default(x,x)
+x: torch.ops.aten.hardsigmoid.default(x)
+x: torch.ops.aten.hardswish.default(x)
+x: torch.ops.aten.mish.default(x)
+x: torch.ops.aten.frac.default(x)
+x: torch.ops.aten.deg2rad.default(x)
+z: torch.ops.aten.mv.default(z,z[0])
+z: torch.ops.aten.dot.default(z[0],z[0])
+z: torch.ops.aten.addmm.default(z[:,:3],z[:,:3],z[:,:3],beta=2,alpha=3)
+x: torch.ops.aten.threshold.default(x,.5,2.)
+x: torch.ops.aten.masked_fill.Scalar(x,x>.5,0)
+x: torch.ops.aten.sigmoid_backward.default(x,x)
+x: torch.ops.aten.tanh_backward.default(x,x)
+x: torch.ops.aten.silu_backward.default(x,x)
+x: torch.ops.aten.threshold_backward.default(x,x,.5)
+x: torch.ops.aten.elu.default(x)
+x: torch.ops.aten.gelu.default(x)
+x: torch.ops.aten.gelu.default(x,approximate='tanh')
+x: torch.ops.aten.leaky_relu.default(x)
+x: torch.ops.aten._softmax.default(x,1,False)
+x: torch.ops.aten._log_softmax.default(x,1,False)
+x: torch.ops.aten.clamp_min.default(x,.5)
+x: torch.ops.aten.clamp_max.default(x,.5)
+x: torch.ops.aten.isneginf.default(x)
+"""
 
-def graph_of(call, slope=False):
+MADE = """
+x: torch.where(x>0,0.,x)
+x: torch.ops.aten.alias(x)
+x: x.new_zeros(x.size())
+x: torch.empty_permuted((2,3),(0,1)).fill_(1)+x[0,0,0]
+x: torch.scalar_tensor(3.)+x
+x: torch.blackman_window(4)+x
+"""
+
+
+def graph_of(call, slope=False, divided=False):
     """The lines of a graph, which computes what the call does."""
     torch.manual_seed(0)
     inputs = {
@@ -414,7 +461,12 @@ def graph_of(call, slope=False):
     given = [inputs[name] for name in names.split(",")]
     if slope:
         given[0].requires_grad_()
-    graph = make_fx(function)(*given)
+    table = {}
+    if divided:
+        packet, overload = re.search(r"aten\.(\w+)\.(\w+)", call).groups()
+        op = getattr(getattr(torch.ops.aten, packet), overload)
+        table[op] = decomposition_table[op]
+    graph = make_fx(function, decomposition_table=table)(*given)
     torch.testing.assert_close(graph(*given), function(*given), equal_nan=True)
     lines = [f"{n.name} = {n.target} {n.args} {n.kwargs}" for n in graph.graph.nodes if n.op == "call_function"]
     return [re.sub(r"<built-in function (\w+)>", r"\1", line) for line in lines]
@@ -485,5 +537,7 @@ def graph_of_step(name):
 if __name__ == "__main__":
     found = {call: graph_of(call) for call in CALLS.strip().split("\n")}
     found |= {f"slope of {call}": graph_of(call, slope=True) for call in SLOPES.strip().split("\n")}
+    found |= {f"divided {call}": graph_of(call, divided=True) for call in DIVISIONS.strip().split("\n")}
+    found |= {call: graph_of(call) for call in MADE.strip().split("\n")}
     found |= {f"step of {name}": graph_of_step(name) for name in STEPS}
     print(json.dumps(found))  # noqa: T201

@@ -24,10 +24,13 @@ from torch.testing._internal.common_device_type import (
     onlyNativeDeviceTypes,
     ops,
     precisionOverride,
+    skip,
     skipCPUIf,
     skipMeta,
+    skipOps,
     tol,
     toleranceOverride,
+    xfail,
 )
 from torch.testing._internal.common_dtype import (
     all_types_and,
@@ -290,6 +293,7 @@ OPERATORS = [
 class TestImports(TestCase):
     def test_names_of_the_suites_of_functorch_and_fx(self):
         from torch._decomp import decomposition_table
+        from torch._dynamo.eval_frame import innermost_fn
         from torch._higher_order_ops.associative_scan import _fake_associative_scan
         from torch._higher_order_ops.map import _fake_map
         from torch._higher_order_ops.scan import _fake_scan
@@ -297,10 +301,16 @@ class TestImports(TestCase):
         from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
         from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
         from torch.fx.experimental.graph_gradual_typechecker import GraphTypeChecker, Refine, broadcast_types
+        from torch.fx.experimental.symbolic_shapes import bind_symbols, eval_guards, guard_int, guard_or_false
         from torch.fx.experimental.unification import Var
+        from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
         from torch.testing._internal.common_modules import module_db
+        from torch.testing._internal.hop_db import hop_db
         from torch.testing._internal.opinfo.core import XFailRule, sample_skips_and_xfails
 
+        self.assertEqual((guard_int(3), guard_or_false(3 > 4)), (3, False))
+        module = torch.nn.Linear(2, 2)
+        self.assertIs(innermost_fn(torch._dynamo.disable(module.forward)).__self__, module)
         self.assertIsInstance(decomposition_table, dict)
         self.assertIsInstance(module_db, list)
         self.assertTrue(issubclass(DynamicOutputShapeException, RuntimeError) and Var("n") == Var("n"))
@@ -321,6 +331,13 @@ class TestOperators(TestCase):
     @ops(OPERATORS[:1])
     def test_fails(self, device, dtype, op):
         self.assertEqual(dtype, torch.float32)
+
+    @ops(OPERATORS)
+    @skipOps(
+        [skip("twice"), xfail("special.xlogy", "of_rows", dtypes=(torch.float32,)), xfail("add", device_type="no")]
+    )
+    def test_skipped(self, device, dtype, op):
+        self.assertFalse(op.name == "special.xlogy" and dtype is torch.float32)
 
 
 instantiate_device_type_tests(TestOperators, globals())

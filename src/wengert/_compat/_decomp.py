@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import wengert as torch
-
 from wengert.utils._aten import OpOverload
 
 __all__ = ["core_aten_decompositions", "decomposition_table", "get_decompositions"]
@@ -79,7 +78,7 @@ _CORE: dict[str, Callable[..., Any]] = {
     "addcdiv.default": lambda self, tensor1, tensor2, *, value=1: self + tensor1 * value / tensor2,
     "addcmul.default": lambda self, tensor1, tensor2, *, value=1: self + tensor1 * value * tensor2,
     "clamp_max.default": lambda self, max: torch.clamp(self, max=max),
-    "clamp_min.default": lambda self, min: torch.clamp(self, min),
+    "clamp_min.default": lambda self, min: torch.clamp(self, min=min),
     "deg2rad.default": lambda self: self * (math.pi / 180),
     "dot.default": lambda self, tensor: (self * tensor).sum(),
     "frac.default": lambda self: self - torch.trunc(self),

@@ -363,7 +363,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("register_opaque_type", lambda cls, *, typ, **_: None, "Nothing to do: graphs hand on every object.")),
     "fx.experimental.symbolic_shapes": (
         "", answers("is_concrete_bool is_concrete_int has_guarding_hint", True, "True: numbers are known."),
-        answers("is_nested_int has_free_symbols", no, "False: numbers are known."),
+        answers("is_nested_int has_free_symbols", False, "False: numbers are known."),
         classes("ConstraintViolationError", RuntimeError, "Never raised."), classes("DimDynamic ShapeEnv"),
         refusals("bind_symbols eval_guards", NotImplementedError, "{}: there are no symbolic shapes",
                  "What to do: call torch.export.export with dynamic_shapes.")),

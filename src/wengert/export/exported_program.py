@@ -153,7 +153,8 @@ class ExportedProgram:
             return self
         if self.dynamic:
             raise NotImplementedError("run_decompositions(): sizes that may differ are those of the examples")
-        new, root, known = Graph(), Module(), {}
+        known: dict[Node, Any] = {}
+        new, root = Graph(), Module()
         result = Divider(new, decomp_table, root, _example, make_fx).copy(self.graph, known)
         if any(True for _ in root.buffers()):
             raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")

@@ -60,7 +60,7 @@ def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _
     """Whole channels are zero with probability ``p``; input of shape (N, C, D, H, W) or (C, D, H, W)."""
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Each element, and ``alpha * (exp(x) - 1)`` where it is negative."""
-def elu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def elu_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``elu``."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None, max_norm: _float | None = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
     """The rows of a matrix at some indices."""
@@ -102,7 +102,7 @@ def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * min(max(0, x + 3), 6) / 6``."""
 def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
     """Each element, at least ``min_val`` and at most ``max_val``; the derivative is 0 at both."""
-def hardtanh_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def hardtanh_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``hardtanh``."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
@@ -118,9 +118,9 @@ def l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, re
     """Mean of the absolute differences of input and target."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """Each element, times ``negative_slope`` if it is negative."""
-def leaky_relu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+def leaky_relu_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``leaky_relu``."""
-def linear(input: Tensor, weight: Tensor | Number, bias: Tensor | Number | None = None) -> Tensor:
+def linear(input: Tensor, weight: Tensor | Number, bias: Any = None) -> Any:
     """``input @ weight.T + bias``: the fully connected layer."""
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: _str = 'mean', ignore_index: _int | None = None, label_smoothing: _float = 0.0, options: Any = None) -> Tensor:
     """``cross_entropy(linear(input, linear_weight, linear_bias), target)``."""
@@ -138,9 +138,9 @@ def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: Ints, stride: Ints 
     """The p-norm of each window of volumes."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``."""
-def max_pool2d_with_indices(*args: Any, **kwargs: Any) -> Any:
+def max_pool2d_with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """``max_pool2d`` with ``return_indices=True``."""
-def max_pool3d_with_indices(*args: Any, **kwargs: Any) -> Any:
+def max_pool3d_with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """``max_pool3d`` with ``return_indices=True``."""
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: _str | Ints = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say."""

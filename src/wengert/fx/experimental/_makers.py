@@ -8,7 +8,6 @@ from typing import Any
 
 import wengert as torch
 
-from ..._base.errors import noted
 from ..._tape.tensor import Tensor
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
@@ -102,9 +101,10 @@ class Makers(TorchFunctionMode):
     def _with_tensors(self, args: Any) -> Any:
         """The arguments of ``where`` with tensors for numbers, the last one first, as PyTorch makes them."""
         made = list(args)
+        how: dict[str, Any] = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided}
+        how["device"] = torch.device("cpu")
         for i in (2, 1):
             if not isinstance(args[i], Tensor):
-                how = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided, "device": torch.device("cpu")}
                 with self.mode.silent():
                     made[i] = torch.scalar_tensor(args[i], **how)
                 node = self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (args[i],), how)
@@ -208,4 +208,6 @@ def _aten(name: str, args: Any) -> Any:
         return getattr(operator, name.strip("_"))
     second = len(args) > 1 and isinstance(args[1], (Tensor, int, float))
     overload = "Tensor" if name in ("add_", "sub_", "mul_", "div_") and second else "default"
+    if name == "fill_":
+        overload = "Tensor" if isinstance(args[1], Tensor) else "Scalar"
     return getattr(getattr(torch.ops.aten, name, None), overload, None)

@@ -1,4 +1,4 @@
-"""What ``make_fx`` writes of a backward pass beside its steps: sums of cotangents, copies, and what leaves accumulate."""
+"""What ``make_fx`` writes of a backward pass beside its steps: sums of cotangents, and what leaves accumulate."""
 
 from __future__ import annotations
 

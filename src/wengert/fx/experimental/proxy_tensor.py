@@ -500,7 +500,7 @@ def make_fx(
 def get_isolated_graphmodule(
     func: Callable[..., Any], args: Any, kwargs: Any, tracing_mode: str = "real", decomposition_table: Any = None
 ) -> GraphModule:
-    """The graph of a call, of which a ``make_fx`` that is running sees nothing; its inputs are the flattened arguments."""
+    """The graph of a call, which a ``make_fx`` that is running does not see; its inputs are the flattened arguments."""
     flat, spec = pytree.tree_flatten((args, kwargs))
 
     def wrapped(flat_args: list[Any]) -> Any:

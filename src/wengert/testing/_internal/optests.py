@@ -35,6 +35,7 @@ def make_fx_check(
     def f(args: Any, kwargs: Any) -> Any:
         return func(*args, **kwargs)
 
+    args = list(args)  # a graph of a tuple and a dictionary takes them as positional and keyword arguments
     traced = make_fx(f, tracing_mode=tracing_mode)(args, kwargs)
     if randomize_data:
         args, kwargs = pytree.tree_map_only(torch.Tensor, _drawn, (args, kwargs))
