@@ -494,3 +494,15 @@ def test_no_slower_than_pytorch(torch, shape):
     ours = min(timeit.repeat(lambda: format_array(array, dtype_name="float32"), number=5, repeat=5))
     theirs = min(timeit.repeat(lambda: repr(tensor), number=5, repeat=5))
     assert ours < theirs
+
+
+@pytest.mark.parametrize("values", [[1.0, -2.0], [0.5, 3.0], [1e-9, 1.0], [1, -20], [True, False], [math.inf, 2.0]])
+def test_a_formatter_writes_numbers_as_elements(torch, values):
+    import wengert
+    import wengert._tensor_str
+
+    said = []
+    for t in (torch, wengert):
+        formatter = t._tensor_str._Formatter(t.tensor(values))
+        said.append([formatter.width(), *map(formatter.format, values)])
+    assert said[0] == said[1]

@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert._tape.tensor import Tensor
 from wengert._tensor_api.printing import (
+    _element,
     _options,
     format_contents,
     get_printoptions,
@@ -45,6 +46,21 @@ class _PrinterOptions:
 
 
 PRINT_OPTS = _PrinterOptions()
+
+
+class _Formatter:
+    """How the elements of a tensor of real numbers are written, each in one width."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._spec, self.max_width, _ = _element(array_of(tensor), str(tensor.dtype).removeprefix("torch."))
+
+    def width(self) -> int:
+        """The characters of an element."""
+        return self.max_width
+
+    def format(self, value: Any) -> str:
+        """A number as an element's text."""
+        return self._spec % value
 
 
 def _tensor_str(self: Tensor, indent: int) -> str:

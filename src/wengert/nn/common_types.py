@@ -1,8 +1,8 @@
 """``torch.nn.common_types``: the types of sizes, as annotations of layers name them.
 
 >>> import wengert as torch
->>> torch.nn.common_types._size_2_t
-int | tuple[int, int]
+>>> torch.nn.common_types._size_2_t == int | tuple[int, int]
+True
 """
 
 from __future__ import annotations
