@@ -223,6 +223,11 @@ def parameter_count(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
 
 
+def assigned(code: types.CodeType) -> list[int]:
+    """The numbers of the parameters that a function assigns."""
+    return [k for k in range(parameter_count(code)) if _rebinding(k).search(code.co_code)]
+
+
 def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call, from the local variables of its frame; see ``with_rescue`` for those named ``.x``."""
     names, first = code.co_varnames[: parameter_count(code)], code.co_argcount
@@ -242,15 +247,14 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     """
     if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
-    body = code.co_code
-    assigned = [k for k in range(parameter_count(code)) if _rebinding(k).search(body)]
-    if assigned:
+    changed = assigned(code)
+    if changed:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
             return None
         code = _after(
-            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
-        ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
+            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(changed)]), code
+        ).replace(co_varnames=(*names, *["." + names[k] for k in changed]), co_nlocals=len(names) + len(changed))
     return _appended(code, _rescue(len(code.co_consts)), _rescue_rows(len(code.co_code) // 2), Rescue(run), _SHORTEN)
 
 
