@@ -223,9 +223,13 @@ def parameter_count(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
 
 
-def assigned(code: types.CodeType) -> list[int]:
-    """The numbers of the parameters that a function assigns."""
-    return [k for k in range(parameter_count(code)) if _rebinding(k).search(code.co_code)]
+def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
+    """Whether a function assigns one of its parameters and does not keep what the caller gave."""
+    body, units = code.co_code, range(0, len(code.co_code), 2)
+    return any(
+        "." + code.co_varnames[k] not in values and any(_rebinding(k).match(body, at) for at in units)
+        for k in range(parameter_count(code))
+    )
 
 
 def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -247,14 +251,15 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     """
     if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
-    changed = assigned(code)
-    if changed:
+    body = code.co_code
+    assigned = [k for k in range(parameter_count(code)) if _rebinding(k).search(body)]
+    if assigned:
         names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
             return None
         code = _after(
-            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(changed)]), code
-        ).replace(co_varnames=(*names, *["." + names[k] for k in changed]), co_nlocals=len(names) + len(changed))
+            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
+        ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
     return _appended(code, _rescue(len(code.co_consts)), _rescue_rows(len(code.co_code) // 2), Rescue(run), _SHORTEN)
 
 

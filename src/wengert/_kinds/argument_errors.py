@@ -19,7 +19,7 @@ from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted, of_memory
 from .._base.exports import is_ours
 from .._base.registry import PUBLIC
-from .._base.tracebacks import arguments, assigned, is_of_library, was_raised
+from .._base.tracebacks import arguments, is_of_library, lost, was_raised
 from .._tape.error_text import unbroadcast
 from .._tape.tensor import Tensor
 from .argument_parser import KINDS, refusal, unfit
@@ -89,8 +89,8 @@ def parsed(error: Exception, frame: Any) -> Exception | None:
     if isinstance(error, (Warning, NameError)) or _origin(error) == "user":
         return None
     code = frame.f_code
-    if any("." + code.co_varnames[k] not in frame.f_locals for k in assigned(code)):
-        return None  # the arguments are gone
+    if lost(code, frame.f_locals):
+        return None
     call = call_of(frame.f_back) if frame.f_back is not None else None
     args, kwargs = arguments(code, frame.f_locals)
     name, function = _function_of(frame, call, args)
