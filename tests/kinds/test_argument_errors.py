@@ -204,7 +204,7 @@ def test_the_error_of_pytorch_is_that(code: str, request: pytest.FixtureRequest)
 
 
 def test_the_whole_text_is_pytorchs(torch: Any) -> None:
-    for code in ("torch.index_fill(x, 0, 'a', 1)", "torch.max(x, dim='a', out=3)", "torch.where(x, 'a')", "torch.max(x, 'a')"):
+    for code in ("torch.index_fill(x, 0, 'a', 1)", "torch.max(x, dim='a', out=3)", "torch.where(x, 'a')"):
         texts = []
         for library in (torch, wengert):
             with pytest.raises(TypeError) as error:

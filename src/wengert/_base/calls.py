@@ -27,7 +27,7 @@ class Call(NamedTuple):
 
     name: str  # behind the last dot; "" if there is none
     owner: Any  # the module or class before the dot; None if it is something else
-    count: int | None  # of the arguments by position; None if they are not written out
+    positional: int | None  # the number of the arguments by position; None if they are not written out
     keywords: tuple[str, ...]
 
 
@@ -50,29 +50,22 @@ def call_of(frame: Any) -> Call | None:
         if before[at].opname == "KW_NAMES":
             keywords = frame.f_code.co_consts[before[at].arg]
     function = _below(before, at, count)
-    return function and Call(*_called(frame, function), count - len(keywords), keywords)
+    return None if function is None else Call(*_called(frame, function), count - len(keywords), keywords)
 
 
 def _unpacking(frame: Any, before: list[dis.Instruction], flags: int | None) -> Call | None:
     """A call with ``*`` or ``**``, if it has no keywords but those of one dict that has a name."""
     keywords: tuple[str, ...] = ()
-    count = 1
-    if flags or flags is None:
-        if flags is None and before[-1].opname == "PUSH_NULL":  # from Python 3.14 on
-            return _of_unpacked(frame, before, 2, ())
-        merge = before[-1]
-        if merge.opname != "DICT_MERGE" or len(before) < 3:
-            return None
+    last = before[-1].opname
+    if last == "DICT_MERGE":
         named = _value(frame, before[:-1])
         if type(named) is not dict:
             return None
-        keywords, count = tuple(named), 2
-    return _of_unpacked(frame, before, count, keywords)
-
-
-def _of_unpacked(frame: Any, before: list[dis.Instruction], count: int, keywords: tuple[str, ...]) -> Call | None:
-    function = _below(before, len(before), count)
-    return function and Call(*_called(frame, function), None, keywords)
+        keywords = tuple(named)
+    elif flags:
+        return None
+    function = _below(before, len(before), 1 + (last in ("DICT_MERGE", "PUSH_NULL")))
+    return None if function is None else Call(*_called(frame, function), None, keywords)
 
 
 def _below(before: list[dis.Instruction], at: int, count: int) -> list[dis.Instruction] | None:

@@ -223,6 +223,15 @@ def parameter_count(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & STAR) + bool(code.co_flags & STARS)
 
 
+def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
+    """Whether a function assigns one of its parameters and does not keep what the caller gave."""
+    body, units = code.co_code, range(0, len(code.co_code), 2)
+    return any(
+        "." + code.co_varnames[k] not in values and any(_rebinding(k).match(body, at) for at in units)
+        for k in range(parameter_count(code))
+    )
+
+
 def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call, from the local variables of its frame; see ``with_rescue`` for those named ``.x``."""
     names, first = code.co_varnames[: parameter_count(code)], code.co_argcount

@@ -19,7 +19,7 @@ from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted, of_memory
 from .._base.exports import is_ours
 from .._base.registry import PUBLIC
-from .._base.tracebacks import arguments, is_of_library, was_raised
+from .._base.tracebacks import arguments, is_of_library, lost, was_raised
 from .._tape.error_text import unbroadcast
 from .._tape.tensor import Tensor
 from .argument_parser import KINDS, refusal, unfit
@@ -88,8 +88,11 @@ def parsed(error: Exception, frame: Any) -> Exception | None:
     """See ``_base.calls.parsed``: the parser's error for the call as the program wrote it."""
     if isinstance(error, (Warning, NameError)) or _origin(error) == "user":
         return None
+    code = frame.f_code
+    if lost(code, frame.f_locals):
+        return None
     call = call_of(frame.f_back) if frame.f_back is not None else None
-    args, kwargs = arguments(frame.f_code, frame.f_locals)
+    args, kwargs = arguments(code, frame.f_locals)
     name, function = _function_of(frame, call, args)
     if not name:
         return None
@@ -142,9 +145,9 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
 
 def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
     """Whether a call is one of a tensor's method. (A local variable before the dot is taken for a tensor.)"""
-    if call.count is None or not call.name or call.owner is not None:
+    if call.positional is None or not call.name or call.owner is not None:
         return False
-    return call.count < len(args) and args[call.count] is not REQUIRED and isinstance(args[0], Tensor)
+    return call.positional < len(args) and args[call.positional] is not REQUIRED and isinstance(args[0], Tensor)
 
 
 def _runs(fn: Any, frame: Any) -> bool:
@@ -183,9 +186,9 @@ def _as_written(
     if call is not None:
         places = {name: k for k, name in enumerate(_names(function))}
         named = {k: args[places[k]] if k in places else kwargs.get(k) for k in call.keywords}
-        if call.count is not None and call.count + method <= len(args) + isinstance(call.owner, type):
-            return args[method : call.count + (method and not isinstance(call.owner, type))], named
-        if call.count is None:
+        if call.positional is not None and call.positional + method <= len(args) + isinstance(call.owner, type):
+            return args[method : call.positional + (method and not isinstance(call.owner, type))], named
+        if call.positional is None:
             args, _ = _given(function, args, kwargs)
             return args[method : min([places[k] for k in named if k in places], default=len(args))], named
     args, kwargs = _given(function, args, kwargs)

@@ -2,8 +2,8 @@
 
 PyTorch parses the arguments of a function of C by the function's signatures before it does anything else. Functions of
 this package take arguments as Python does and look at them only where they need them; when a call has failed, its
-arguments are parsed here, as PyTorch's ``python_arg_parser.cpp`` and ``invalid_arguments.cpp`` do, and what the parser
-says is the error. ``signatures.txt`` has the signatures; a name that it lacks is a Python function in PyTorch too.
+arguments are parsed here, as PyTorch's PythonArgParser and format_invalid_args do, and what the parser says is the
+error. ``signatures.txt`` has the signatures; a name that it lacks is a Python function in PyTorch too.
 """
 
 from __future__ import annotations

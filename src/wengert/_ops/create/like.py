@@ -208,7 +208,7 @@ def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...]
         except (ValueError, RuntimeError, MemoryError):
             pass  # the checks below raise the error
     asked = options_of(function, kwargs, True) if kwargs else None
-    return _new(function, self, shape_of(function, size, asked and asked.others), value, asked)
+    return _new(function, self, shape_of(function, size, asked.others if asked else None), value, asked)
 
 
 @maker("Tensor.new_zeros")

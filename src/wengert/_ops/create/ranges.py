@@ -236,14 +236,14 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
         if each is not None:
             return each  # type: ignore[no-any-return]
     asked = options_of("logspace", kwargs)
-    start, end, steps = _space_arguments("logspace", start, end, steps)
-    np_dtype = _space_dtype("logspace", start, end, asked, steps).np
+    low, high, count = _space_arguments("logspace", start, end, steps)
+    np_dtype = _space_dtype("logspace", low, high, asked, count).np
     if asked.device is not None and meta_device(asked.device):
-        spaced: Any = Meta((steps,), np_dtype)
-    elif steps <= _FEW:
-        spaced = _few_logspaced(start, end, steps, base, np_dtype).copy()
+        spaced: Any = Meta((count,), np_dtype)
+    elif count <= _FEW:
+        spaced = _few_logspaced(low, high, count, base, np_dtype).copy()
     else:
-        spaced = _logspaced(start, end, steps, base, np_dtype)
+        spaced = _logspaced(low, high, count, base, np_dtype)
     return finish(placed(spaced, asked.device), asked.out, asked.requires_grad)
 
 

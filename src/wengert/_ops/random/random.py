@@ -439,8 +439,7 @@ def randint_like(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> torch.randint_like(torch.ones(3), 10)
     tensor([4., 9., 3.])
     """
-    limits, options = {}, {}
-    for name, value in kwargs.items():
-        (limits if name in ("low", "high") else options)[name] = value
+    limits = {name: value for name, value in kwargs.items() if name in ("low", "high")}
+    options = {name: value for name, value in kwargs.items() if name not in limits}
     low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, limits)
     return _like("randint_like", input, "random_", options, low, high)

@@ -111,18 +111,18 @@ def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    size = ints(sizes if size is None else (size,), "sum_to_size")
+    wanted = ints(sizes if size is None else (size,), "sum_to_size")
     shape = tuple(self._payload.shape)
-    lead = len(shape) - len(size)
-    if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
-    if not size:
+    lead = len(shape) - len(wanted)
+    if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(wanted)):
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    if not wanted:
         return TENSORS.sum_all(self)
-    dims = tuple(i for i, n in enumerate(shape) if i < lead or size[i - lead] != n)
+    dims = tuple(i for i, n in enumerate(shape) if i < lead or wanted[i - lead] != n)
     if not dims:
         return self
     r = TENSORS.sum_dim(self, dims, True)
-    return view_public(r, size) if lead else r
+    return view_public(r, wanted) if lead else r
 
 
 @public("torch.broadcast_shapes")
