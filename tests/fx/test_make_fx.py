@@ -90,7 +90,10 @@ def test_operators_of_aten_take_their_first_argument_by_name() -> None:
     x, y = torch.tensor([1.0, -2.0]), torch.zeros(2)
     assert torch.equal(torch.ops.aten.log_sigmoid(self=x), F.logsigmoid(x))
     assert torch.equal(torch.ops.aten.mse_loss.default(self=x, target=y, reduction=2), torch.tensor(5.0))
-    assert torch.equal(torch.ops.aten.cross_entropy_loss(x[None], torch.tensor([0]), None, 2), F.cross_entropy(x[None], torch.tensor([0])))
+    assert torch.equal(
+        torch.ops.aten.cross_entropy_loss(x[None], torch.tensor([0]), None, 2),
+        F.cross_entropy(x[None], torch.tensor([0])),
+    )
 
 
 def test_nested_inputs_are_flattened() -> None:
