@@ -229,6 +229,7 @@ def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
     return any(
         "." + code.co_varnames[k] not in values and any(_rebinding(k).match(body, at) for at in units)
         for k in range(parameter_count(code))
+        if _rebinding(k).search(body)
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -127,20 +128,24 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
         function = getattr(call.owner, call.name, None)
         if _runs(function, frame):
             return _PREFIXES[space] + call.name, function
-    found = []
-    for space, prefix in _PREFIXES.items():
-        functions = vars(Tensor) if space == "Tensor" else dict(PUBLIC[space].here())
-        found += [(prefix, name, fn) for name, fn in functions.items() if _runs(fn, frame)]
+    called, bound = (call.name, _is_bound(call, args)) if call is not None else ("", False)
+    found = [(prefix, called, _named(space, called)) for space, prefix in _PREFIXES.items()]
+    found = [each for each in found if _runs(each[2], frame)] or [
+        (prefix, name, fn) for space, prefix in _PREFIXES.items() for name, fn in _here(space) if _runs(fn, frame)
+    ]
     if not found:
         return "", None
-    called, bound = (call.name, _is_bound(call, args)) if call is not None else ("", False)
-
-    def doubts(each: tuple[str, str, Any]) -> tuple[bool, bool, bool]:
-        prefix, name, function = each
-        return name != called, (prefix == ".") is not bound, name != function.__name__
-
-    prefix, name, function = min(found, key=doubts)
+    prefix, name, function = min(found, key=lambda each: ((each[0] == ".") is not bound, each[1] != each[2].__name__))
     return prefix + name, function
+
+
+def _here(space: str) -> Iterable[tuple[str, Any]]:
+    """The public functions of a space whose modules are imported, with their names."""
+    return vars(Tensor).items() if space == "Tensor" else PUBLIC[space].here()
+
+
+def _named(space: str, name: str) -> Any:
+    return vars(Tensor).get(name) if space == "Tensor" else dict.get(PUBLIC[space], name)
 
 
 def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
