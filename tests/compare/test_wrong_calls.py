@@ -27,10 +27,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import wengert
 from wengert._kinds.argument_parser import Signature, _table, refusal
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")
 
 PLACES = {".": "torch.ones(2, 2).{}", "linalg_": "torch.linalg.{}", "fft_": "torch.fft.{}",
           "special_": "torch.special.{}", "F.": "torch.nn.functional.{}", "": "torch.{}"}  # fmt: skip
