@@ -33,7 +33,7 @@ PROGRAMS = {
     s.exp(); s.sum(); s.sum(1); s.sum(-1); s.sum(-1, keepdim=True); s.sum((1, 2), True); s.mean(); r.softmax(-1)
     F.softmax(r, 1); F.softmax(r, 0); F.layer_norm(r, (3,)); F.layer_norm(r, (3,), T.ones(3), T.zeros(3))
     F.linear(r, c, T.ones(3)); F.linear(s, c); r @ c; r @ r; r @ t; T.bmm(r, t); T.bmm(s, s); r.transpose(0, 1)
-    F.relu(s); F.gelu(s); s[0]; s[0, :, 1]; s[2]; s[:, 0]; r[..., 0]; s.chunk(2, -1); r.chunk(3, -1); r.select(1, 0)
+    F.relu(s); F.gelu(s / 4); s[0]; s[0, :, 1]; s[2]; s[:, 0]; r[..., 0]; s.chunk(2, -1); r.chunk(3, -1); r.select(1, 0)
     r.narrow(0, 0, 1); r.narrow(0, 1, 3); r.narrow(1, 0, 1); r.unsqueeze(-1); r.unsqueeze(0); r.squeeze(0)
     r.reshape(2, -1, 3, 1); r.reshape(2, 2, 3); r.reshape(-1); s.to(T.float64); s.clone(); s == s; s > 1; len(s)
     T.nested.to_padded_tensor(s, 0.); T.nested.to_padded_tensor(s, 1., (3, 3, 5)); s.to_padded_tensor(1., (2, 1, 1))

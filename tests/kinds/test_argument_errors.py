@@ -229,7 +229,7 @@ def test_every_method_refuses_a_call_without_arguments() -> None:
     for name in _table():
         if name[0] == "." and name[1] != "_" and name not in TAKE_NOTHING and said(name, (), {}):
             with pytest.raises(TypeError):
-                getattr(wengert.ones(2, 2), name[1:])()
+                eval(f"x{name}()", {"x": wengert.ones(2, 2)})
             failed += 1
     assert failed > 150
 

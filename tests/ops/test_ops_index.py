@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wengert as W
+from wengert._base.modes import watching
 from wengert._base.registry import ARRAYS, REGISTRY
 from wengert._tape.tensor import wrap
 
@@ -540,6 +541,16 @@ def test_writes_to_expanded_tensors_while_an_inference_tensor_lives() -> None:
     with pytest.warns(UserWarning, match="expanded"):
         assert written(W, "list") == [2, 2, 2]
     assert made.is_inference()
+
+
+def test_writes_to_expanded_tensors_while_a_hook_wraps_operators() -> None:
+    watch, leave = watching(lambda info, args, proceed: proceed())
+    watch()
+    try:
+        with pytest.warns(UserWarning, match="expanded"):
+            assert written(W, "list") == [2, 2, 2]
+    finally:
+        leave()
 
 
 def test_a_row_of_a_detached_expanded_tensor_is_written() -> None:

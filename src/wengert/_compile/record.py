@@ -21,6 +21,7 @@ from .._base.errors import INTERNAL
 from .._base.exports import is_ours
 from .._base.heap import living_of
 from .._base.modes import MODE, watching
+from .._base.tracebacks import shorten
 from .._base.tracing import TRACER
 from .._tape import engine
 from .._tape.node import AccumulateGrad, Port, tick, view_of
@@ -36,6 +37,7 @@ from .values import KINDS, same_items
 from .watch import Finder
 
 _IMPORTS = ("_find_and_load", "_find_spec")
+_SHORTEN = shorten.__code__  # what an error passes on its way out: it reads the program's text
 recording = threading.RLock()  # held while tensors hold traced values
 
 
@@ -91,14 +93,15 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
     outer = sys.getprofile()
-    top, importing = True, 0
+    top, aside = True, 0
     called = Call()
 
     def profile(frame: Any, event: str, arg: Any) -> None:
-        nonlocal top, importing
-        if frame.f_code.co_name in _IMPORTS and frame.f_code.co_filename.startswith("<frozen importlib"):
-            importing += (event == "call") - (event == "return")  # what an import runs is no part of the program
-        if importing:
+        nonlocal top, aside
+        code = frame.f_code
+        if code is _SHORTEN or (code.co_name in _IMPORTS and code.co_filename.startswith("<frozen importlib")):
+            aside += (event == "call") - (event == "return")  # what these run is no part of the program
+        if aside:
             return
         if event == "call":
             kind = KINDS[frame.f_code.co_filename]

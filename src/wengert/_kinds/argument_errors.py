@@ -93,7 +93,11 @@ def parsed(error: Exception, frame: Any) -> Exception | None:
     if lost(code, frame.f_locals):
         return None
     call = call_of(frame.f_back) if frame.f_back is not None else None
+    if type(error) is not TypeError and (call is None or not call.name or call.positional is None):
+        return None  # how it was called is a guess, and the error may be right
     args, kwargs = arguments(code, frame.f_locals)
+    if any(hasattr(type(x), "__torch_function__") and not isinstance(x, Tensor) for x in args):
+        return None  # in PyTorch the object decides
     name, function = _function_of(frame, call, args)
     if not name:
         return None

@@ -297,7 +297,8 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             return x
     else:
         into = None
-    if type(a) is np.ndarray and not accumulate and unrecorded(x, value._node) and all_plain([value, *indices]):
+    untracked = into is not None or unrecorded(x, value._node)  # the former in bfloat16's hook, too
+    if type(a) is np.ndarray and not accumulate and untracked and all_plain([value, *indices]):
         try:
             write_at(writable(x) if into is None else into, dims, [i._payload for i in indices], value._payload)
         except IndexError as error:

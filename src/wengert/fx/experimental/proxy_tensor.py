@@ -176,12 +176,13 @@ class PythonKeyTracer(Tracer):
         if isinstance(results, Tensor):
             self.note(results, node)
         elif isinstance(results, (tuple, list)):
+            values = list(results)
             for i, item in enumerate(results):
                 if isinstance(item, (Tensor, tuple, list)):
-                    self.note_results(item, self.create_node("call_function", operator.getitem, (node, i), {}))
-            node.meta["val"] = tuple(
-                [x.detach() if isinstance(x, Tensor) else x for x in results]
-            )  # once all are noted
+                    made = self.create_node("call_function", operator.getitem, (node, i), {})
+                    self.note_results(item, made)
+                    values[i] = made.meta.get("val")
+            node.meta["val"] = tuple(values)
 
 
 def _has_history(value: Any) -> bool:
