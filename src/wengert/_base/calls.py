@@ -14,13 +14,6 @@ import sys
 import types
 from typing import Any, NamedTuple
 
-from .hooks import hook
-
-
-@hook
-def parsed(error: Exception, frame: Any) -> Exception | None:
-    """What PyTorch's parser says of the call that fails in a frame, in place of ``error``; ``None``: nothing."""
-
 
 class Call(NamedTuple):
     """A call as it is written in the program."""

@@ -25,14 +25,19 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from .calls import parsed
 from .errors import INTERNAL, of_memory
+from .hooks import hook
 
 F = TypeVar("F")
 RAISES = frozenset(opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap)
 
 
 # ---- cutting
+@hook
+def parsed(error: Exception, frame: Any) -> Exception | None:
+    """What PyTorch's parser says of the call that fails in a frame, in place of ``error``; ``None``: nothing."""
+
+
 def shorten(frame: Any) -> Any:
     """The error to raise in place of the one that is leaving a function's frame, with a shorter traceback.
 

@@ -86,7 +86,7 @@ def _misfit(function: Any, args: tuple[Any, ...], method: bool) -> str:
 
 
 def parsed(error: Exception, frame: Any) -> Exception | None:
-    """See ``_base.calls.parsed``: the parser's error for the call as the program wrote it."""
+    """See ``_base.tracebacks.parsed``: the parser's error for the call as the program wrote it."""
     if isinstance(error, (Warning, NameError)) or _origin(error) == "user":
         return None
     code = frame.f_code

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from .._base import registry
-from .._base.calls import parsed
 from .._base.errors import noted
 from .._base.late_names import LateMember, LateModule, import_all, keep_former_name
 from .._base.registry import PUBLIC, not_writable
+from .._base.tracebacks import parsed
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor, construct
 from . import function_modes, override_sites  # noqa: F401  they set hooks
