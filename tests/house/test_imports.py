@@ -148,3 +148,33 @@ def test_the_import_changes_no_setting_but_a_filter_for_its_own_lines() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "1 ['RuntimeWarning']\n"
+
+
+@pytest.mark.parametrize("line", range(1, 8))
+def test_an_interrupt_while_methods_are_attached_leaves_them_usable(line: int) -> None:
+    modules_after(f"""
+import sys, wengert
+from wengert._tensor_api.publish import settle
+
+x = wengert.tensor([3.0, 1.0, 2.0])
+left = {line}
+
+def trace(frame, event, arg):
+    return inside if frame.f_code is settle.__code__ else None
+
+def inside(frame, event, arg):
+    global left
+    left -= event == "line"
+    if not left:
+        sys.settrace(None)
+        raise KeyboardInterrupt
+    return inside
+
+sys.settrace(trace)
+try:
+    x.topk(2)
+except KeyboardInterrupt:
+    assert not left
+assert x.topk(2).values.tolist() == [3.0, 2.0]
+assert x.sort().values.tolist() == [1.0, 2.0, 3.0]
+""")

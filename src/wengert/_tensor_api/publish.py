@@ -138,13 +138,17 @@ def attach() -> None:
 
 
 def settle() -> None:
-    """Attach newly published methods to ``Tensor``, and sites of overrides to all new functions."""
+    """Attach newly published methods to ``Tensor``, and sites of overrides to all new functions.
+
+    What an interrupt leaves undone is done when the next module is asked for.
+    """
     if registry.placed:
-        names, registry.placed[:] = [*registry.placed], []
+        names = dict.fromkeys(registry.placed)
         for space, name in names:
             if space == "Tensor":
                 setattr(Tensor, name, PUBLIC[space][name])
-        override_sites.add(names)
+        override_sites.add([*names])
+        registry.placed[:] = [place for place in registry.placed if place not in names]
 
 
 def function(space: str, name: str) -> Any:
