@@ -11,6 +11,7 @@ import inspect
 import re
 import types
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -159,18 +160,17 @@ def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
     return call.positional < len(args) and args[call.positional] is not REQUIRED and isinstance(args[0], Tensor)
 
 
+_DEFINITION = attrgetter("co_firstlineno", "co_name", "co_filename")
+
+
 def _runs(fn: Any, frame: Any) -> bool:
     """Whether a frame is one of a function, whose code may have changed meanwhile."""
     if not isinstance(fn, types.FunctionType) or fn.__globals__ is not frame.f_globals:
         return False
     if "FIRST_CALL" in frame.f_globals:  # a namespace of its own
         return True
-    code, other = fn.__code__, frame.f_code
-    return (code.co_firstlineno, code.co_name, code.co_filename) == (
-        other.co_firstlineno,
-        other.co_name,
-        other.co_filename,
-    ) and all(
+    code = fn.__code__
+    return _DEFINITION(code) == _DEFINITION(frame.f_code) and all(
         frame.f_locals.get(name, fn) is cell.cell_contents
         for name, cell in zip(code.co_freevars, fn.__closure__ or (), strict=True)
         if name in frame.f_locals

@@ -54,7 +54,7 @@ def damaged(what: str) -> RuntimeError:
 
 
 def refuse_if(condition: Any, what: str) -> None:
-    """Raise the error of a damaged file."""
+    """Raise the error of a damaged file, whose text costs nothing: what names a record is raised by an ``if``."""
     if condition:
         raise damaged(what)
 
@@ -218,9 +218,12 @@ class Archive:
             name = _decoded(data[place : place + n])
             plain, packed, header = _wide(data[place + n : place + n + extra], plain, packed, header)
             place += n + extra + comment
-            refuse_if(flags & _UNREADABLE or fields[13], f"record {name!r} is encrypted, a patch, or on another disk")
-            refuse_if(method != 0 or packed != plain, f"record {name!r} is compressed, which torch.save never does")
-            refuse_if(name in entries, f"record {name!r} is there twice")
+            if flags & _UNREADABLE or fields[13]:
+                raise damaged(f"record {name!r} is encrypted, a patch, or on another disk")
+            if method != 0 or packed != plain:
+                raise damaged(f"record {name!r} is compressed, which torch.save never does")
+            if name in entries:
+                raise damaged(f"record {name!r} is there twice")
             entries[name] = (header, plain, crc)
         refuse_if(place != size, "invalid header or archive is corrupted")
         return entries
@@ -233,12 +236,14 @@ class Archive:
             start = header + _LOCAL.size + n + extra
             if fields[0] != b"PK\3\4" or start + size > directory or fields[3] != 0:
                 raise damaged(f"the header of record {name!r} is wrong")
-            refuse_if(_decoded(self._at(header + _LOCAL.size, n)) != name, f"the header of record {name!r} is wrong")
+            if _decoded(self._at(header + _LOCAL.size, n)) != name:
+                raise damaged(f"the header of record {name!r} is wrong")
             spans.append((header, start + size, name))
             found[name] = Record(start, size, crc)
         spans.sort()
         for (_, end, name), (header, _, other) in pairwise(spans):
-            refuse_if(header < end, f"records {name!r} and {other!r} overlap")
+            if header < end:
+                raise damaged(f"records {name!r} and {other!r} overlap")
         self._strip_folder(found)
 
     def _strip_folder(self, found: dict[str, Record]) -> None:
@@ -248,7 +253,8 @@ class Archive:
         folder, slash, _ = first.partition("/")
         refuse_if(not slash or not folder, f"file in archive is not in a subdirectory: {first}")
         for name in found:
-            refuse_if(not name.startswith(folder + "/"), f"file in archive is not in a subdirectory {folder}/: {name}")
+            if not name.startswith(folder + "/"):
+                raise damaged(f"file in archive is not in a subdirectory {folder}/: {name}")
         self.records = {name[len(folder) + 1 :]: record for name, record in found.items()}
 
     def _check_version(self) -> None:
@@ -302,7 +308,8 @@ class Archive:
 
     @staticmethod
     def _check(name: str, record: Record, data: Any) -> None:
-        refuse_if(_crc(data) != record.crc, f"the checksum of record {name!r} is wrong")
+        if _crc(data) != record.crc:
+            raise damaged(f"the checksum of record {name!r} is wrong")
 
 
 def bytes_left(file: Any) -> int:

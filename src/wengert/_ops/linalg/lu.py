@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._base.registry import TENSORS, public
+from ..._kinds.dims import EVERY_DIM
 from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import on_meta
@@ -120,7 +121,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
             [1.]])
     """
     LU, B = same_batch(LU, B)
-    rows, columns = tuple(range(B._payload.ndim)), column_order(B._payload.ndim)
+    rows, columns = EVERY_DIM[B._payload.ndim], column_order(B._payload.ndim)
     LU = receives(LU, rows)
     if left:
         X = lay(_solved(LU, pivots, receives(B, columns), adjoint), in_columns)

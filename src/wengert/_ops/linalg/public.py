@@ -13,6 +13,7 @@ from ..._arrays.linalg import lu_of, minor_of
 from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
+from ..._kinds.dims import EVERY_DIM
 from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
@@ -292,7 +293,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     if left:
         X, place = TENSORS.solve_left(A, B), in_columns
     else:
-        X, place = TENSORS.solve_left(receives(A, tuple(range(A._payload.ndim))).mT, B.mT).mT, in_rows
+        X, place = TENSORS.solve_left(receives(A, EVERY_DIM[A._payload.ndim]).mT, B.mT).mT, in_rows
     return lay(without_view(X.squeeze(-1) if vector else X, "LinalgSolveExBackward0"), place)
 
 
@@ -339,7 +340,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
     n = A._payload.ndim
-    A, B = receives(A, tuple(range(n))), receives(B, column_order(n))
+    A, B = receives(A, EVERY_DIM[n]), receives(B, column_order(n))
     X = TENSORS.triangular_solve_left(A.mT, B.mT, not upper, bool(unitriangular))
     return lay(without_view(X.mT, "LinalgSolveTriangularBackward0"), in_columns)
 

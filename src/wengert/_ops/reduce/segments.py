@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._arrays.segments import START_VALUES, segment_places
 from ..._base.registry import REGISTRY, TENSORS, public
+from ..._kinds.dims import EVERY_DIM
 from ..._kinds.laid_out import receives
 from ..._kinds.slow_path import not_implemented
 from ..._tape.promotion import logical_dtype
@@ -47,7 +48,7 @@ def segment_reduce(
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     shape = tuple(payload(data, "segment_reduce").shape)
-    data = receives(data, tuple(range(len(shape))))
+    data = receives(data, EVERY_DIM[len(shape)])
     sizes, starts = _sizes(data, lengths, offsets, axis, unsafe)
     if logical_dtype(data).kind not in "fV":
         raise not_implemented(REGISTRY["abs"], data, "_segment_reduce_cpu")

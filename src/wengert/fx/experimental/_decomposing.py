@@ -10,6 +10,7 @@ import wengert as torch
 
 from ..._tape.tensor import Tensor
 from ...utils._aten import OpOverload
+from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..node import Node, map_arg
 
@@ -33,6 +34,8 @@ class Divider:
         self, new: Graph, table: Mapping[Any, Any], root: Any, value: Callable[[Node], Any], trace: Callable[..., Any]
     ) -> None:
         self.new, self.table, self.root, self.value, self.trace = new, table, root, value, trace
+        self.names = Tracer()
+        self.names.root = root
 
     def copy(self, graph: Graph, known: dict[Node, Any]) -> Any:
         """Write the nodes that are not ``known``; the graph's result."""
@@ -78,7 +81,7 @@ class Divider:
             zip(inner.graph.find_nodes(op="placeholder"), map(known.get, inputs), strict=True)
         )
         for attribute in inner.graph.find_nodes(op="get_attr"):
-            name = next(n for n in (f"_tensor_constant{i}" for i in range(1 << 30)) if not hasattr(self.root, n))
+            name = self.names.get_fresh_qualname("_tensor_constant")
             self.root.register_buffer(name, getattr(inner, attribute.target))
             nodes[attribute] = self.new.get_attr(name)
         return Divider(self.new, {}, self.root, self.value, self.trace).copy(inner.graph, nodes)
