@@ -33,14 +33,16 @@ def found() -> dict[str, dict[str, list[str]]]:
         TARGET.write_text(HEAD + "{}\n")
     from wengert import _ops
     from wengert._arrays.library import late_functions
-    from wengert._base.late_names import Table
+    from wengert._base.late_names import PublicTable, Table
     from wengert._base.registry import PUBLIC, REGISTRY
 
     tables = {id(REGISTRY): "operators", id(late_functions): "lib"} | {id(t): space for space, t in PUBLIC.items()}
     homes: dict[tuple[str, str], str] = {}
 
+    enter = {Table: dict.__setitem__, PublicTable: PublicTable.__setitem__}
+
     def note(table: Any, name: str, value: Any) -> None:
-        dict.__setitem__(table, name, value)
+        enter[type(table)](table, name, value)
         frame: Any = sys._getframe(1)
         while frame.f_code.co_name != "<module>":
             frame = frame.f_back
@@ -52,7 +54,7 @@ def found() -> dict[str, dict[str, list[str]]]:
             sys.exit(f"{key[0]}.{name} is brought by {homes[key]} and by {module}: which one there is would depend")
 
     before = {*sys.modules}  # what is imported at once needs no place in the index
-    Table.__setitem__ = note  # type: ignore[method-assign]
+    Table.__setitem__ = PublicTable.__setitem__ = note  # type: ignore[method-assign]
     for room in ("_arrays", "_tensor_api"):
         for path in sorted((ROOT / "src" / "wengert" / room).glob("*.py")):
             importlib.import_module(f"wengert.{room}.{path.stem}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -100,6 +101,7 @@ def test_an_error_of_a_programs_dispatch_is_its_own() -> None:
 def test_functions_are_slow_only_while_one_lives() -> None:
     from wengert._tensor_api import override_sites
 
+    gc.collect()  # classes of other tests
     before = override_sites._level
     with pytest.warns(UserWarning, match="prototype"):
         x = torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False]))

@@ -6,6 +6,7 @@ import copy
 import gc
 import operator
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -745,3 +746,29 @@ def _refusals(call: Any) -> list[str]:
             call(x)
         found.append(str(caught.value).partition("\n")[0])
     return found
+
+
+def test_a_method_of_a_subclass_that_calls_the_placeholder_of_its_base_runs_once() -> None:
+    """A method that nothing has asked for yet is a placeholder in ``Tensor``: ``super()`` gets the member behind it."""
+    program = """
+import wengert as torch
+
+class Noted(torch.Tensor):
+    calls = []
+
+    def logcumsumexp(self, dim):
+        Noted.calls.append(dim)
+        return super().logcumsumexp(dim)
+
+    @property
+    def mT(self):
+        Noted.calls.append("mT")
+        return super().mT
+
+x = torch.tensor([[1.0, 2.0]]).as_subclass(Noted)
+x.logcumsumexp(0)
+x.mT
+print(Noted.calls)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[0, 'mT']\n"

@@ -26,6 +26,11 @@ def import_all() -> None:
     """Import every module of the index."""
 
 
+@hook
+def make_ready(value: Any) -> None:
+    """Make a public function ready for programs, and enter it in the tables under all its names."""
+
+
 class Table(dict[str, Any]):
     """A dict of entries by name; some entries are defined in modules that are not imported yet."""
 
@@ -72,6 +77,62 @@ class Table(dict[str, Any]):
         return dict.items(self)
 
 
+class PublicTable(Table):
+    """The public names of one module or class. Its functions are made ready for programs when they are looked up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unready: dict[str, Any] = {}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.unready[name] = value
+        self.pop(name, None)
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.unready:
+            if name not in self.home:
+                raise KeyError(name)
+            import_one.run(self.home[name])
+        value = self.unready.get(name)
+        if value is not None:  # else another thread was faster
+            make_ready.run(value)
+        return dict.__getitem__(self, name)
+
+    def peek(self, name: str) -> Any:
+        """An entry whose module is imported, as it is; ``None`` if there is none."""
+        return self.unready[name] if name in self.unready else dict.get(self, name)
+
+    def names(self) -> set[str]:
+        return {*super().names(), *self.unready}
+
+    def here(self) -> ItemsView[str, Any]:
+        return dict([*dict.items(self), *self.unready.items()]).items()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.unready or super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete()
+        return dict.__iter__(self)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]  # as above
+        self._complete()
+        return dict.keys(self)
+
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]  # as above
+        self._complete()
+        return dict.values(self)
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # as above
+        self._complete()
+        return dict.items(self)
+
+    def _complete(self) -> None:
+        import_all.run()
+        for value in [*self.unready.values()]:
+            make_ready.run(value)
+
+
 class LateModule(ModuleType):
     """A module by another name that is not imported before one of its members is asked for."""
 
@@ -110,22 +171,28 @@ class LateFunction:
 
 
 class LateMember:
-    """A placeholder in a class for a member whose module is not imported yet; the import replaces it."""
+    """A placeholder in a class for a member that is not ready yet; its first use replaces it."""
 
-    __slots__ = ("module", "name")
+    __slots__ = ("name", "table")
 
-    def __init__(self, name: str, module: str) -> None:
+    def __init__(self, name: str, table: Table) -> None:
         self.name = name
-        self.module = module
+        self.table = table
+
+    def _replaced(self, owner: type) -> Any:
+        member = self.table[self.name]
+        for cls in owner.__mro__:
+            if vars(cls).get(self.name) is self:
+                setattr(cls, self.name, member)
+        return member
 
     def __get__(self, obj: Any, owner: Any) -> Any:
-        import_one.run(self.module)
-        return getattr(owner if obj is None else obj, self.name)
+        return self._replaced(owner).__get__(obj, owner)
 
     def __set__(self, obj: Any, value: Any) -> None:
-        import_one.run(self.module)
+        self._replaced(type(obj))
         setattr(obj, self.name, value)
 
     def __delete__(self, obj: Any) -> None:
-        import_one.run(self.module)
+        self._replaced(type(obj))
         delattr(obj, self.name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .docstrings import described
 from .hooks import hook
-from .late_names import LateFunction, Table
+from .late_names import LateFunction, PublicTable, Table
 
 
 class Namespace:
@@ -156,8 +156,9 @@ class Operator:
 REGISTRY = Table()  # the operators by name
 WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse COO
 WITH_COMPRESSED: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse CSR or CSC
-PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
-placed: list[tuple[str, str]] = []  # (space, name) of functions that are published and not yet attached
+PUBLIC: dict[str, PublicTable] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
+places: dict[int, list[tuple[str, str]]] = {}  # id of a function that is not ready yet -> (space, name) of each name
+unplaced: list[str] = []  # names of methods for which ``Tensor`` has no placeholder yet
 
 
 PLAIN: dict[str, Callable[..., Any]] = {}  # functions of ``lib`` for arrays of other libraries, by name
@@ -193,10 +194,10 @@ def on_host(*names: str) -> None:
     ON_HOST.update(names)
 
 
-def table_of(space: str) -> Table:
+def table_of(space: str) -> PublicTable:
     """The public names of one module or class."""
     if space not in PUBLIC:
-        PUBLIC[space] = Table()
+        PUBLIC[space] = PublicTable()
     return PUBLIC[space]
 
 
@@ -209,10 +210,11 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
         space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
-        if space == "Tensor" and type(fn) is property:
-            fn = not_writable(name, fn)
+        if space == "Tensor":
+            fn = not_writable(name, fn) if type(fn) is property else fn
+            unplaced.append(name)
         table_of(space)[name] = fn
-        placed.append((space, name))
+        places.setdefault(id(fn), []).append((space, name))
     return fn
 
 

@@ -26,7 +26,7 @@ class Silent(ModuleType):
 
 def silence(module: ModuleType) -> None:
     """Show no warnings of NumPy's at the lines of a module, and of those below it, now or when they are imported."""
-    inside = list(vars(module).values())
+    inside = list(vars(module).values()) if hasattr(module, "__path__") else []
     module.__class__ = Silent
     vars(module)["__name__"] = None
     for value in inside:

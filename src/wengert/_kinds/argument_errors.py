@@ -146,11 +146,12 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
 
 def _here(space: str) -> Iterable[tuple[str, Any]]:
     """The public functions of a space whose modules are imported, with their names."""
-    return vars(Tensor).items() if space == "Tensor" else PUBLIC[space].here()
+    here = PUBLIC[space].here()
+    return [*vars(Tensor).items(), *here] if space == "Tensor" else here
 
 
 def _named(space: str, name: str) -> Any:
-    return vars(Tensor).get(name) if space == "Tensor" else dict.get(PUBLIC[space], name)
+    return PUBLIC[space].peek(name) or (vars(Tensor).get(name) if space == "Tensor" else None)
 
 
 def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:

@@ -17,7 +17,7 @@ from .._base.late_names import import_all, import_one
 from .._base.registry import expect, table_of
 from .._base.silence import silence
 from .._tape.node import name_saved_values
-from .._tensor_api.publish import settle
+from .._tensor_api.publish import place
 from .index_of_names import INDEX
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -74,7 +74,7 @@ def _import(modules: Iterable[str]) -> None:
     finally:
         if was_on:
             gc.enable()
-    settle()
+    place()
     if "logging" in sys.modules or "TORCH_LOGS" in os.environ:
         from .._tape.log_lines import watch
 

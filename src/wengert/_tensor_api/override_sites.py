@@ -259,74 +259,62 @@ def ready() -> None:
         for fn in (*FACTORIES, graph.grad, graph.backward):
             SITES[id(fn)] = Site(fn, True)
             SITES[id(fn)].by_classes = fn not in FACTORIES
-        _add(_waiting)
-        _waiting.clear()
         shortens_methods(Tensor)
         shortens_methods(type(Tensor))
 
 
-_waiting: list[tuple[str, str]] = []
 _SPACES = ("Tensor", "torch", "nn.functional", "linalg", "fft", "special")  # spaces whose functions may be overridden
+copies: dict[int, Any] = {}  # function, by id -> the method of its own that ``Tensor`` has
 
 
-def add(names: list[tuple[str, str]]) -> None:
-    """Add sites for new functions in these spaces, under these names."""
-    if _is_ready:
-        _add(names)
-    else:
-        _waiting.extend(names)
+def add(value: Any, places: list[tuple[str, str]]) -> Any:
+    """Add the sites of a function that is published under these names; return the function that is the method.
+
+    That is a copy if a composed function has both kinds of names: a method's first argument is a tensor, so most
+    methods need no guard, and the call of a guard is measurable.
+    """
+    names = sorted([each for each in places if each[0] in _SPACES], key=lambda each: _SPACES.index(each[0]))
+    if not isinstance(value, types.FunctionType):
+        if _members:  # attributes are looked at from the first override of everything on
+            _add_attributes({name: value for space, name in names if space == "Tensor"})
+        return value
+    info, method = dict.get(REGISTRY, value.__name__), value
+    operator = info is not None and value is info.op
+    if not operator and names and names[0][0] == "Tensor" != names[-1][0]:
+        method = copies.get(id(value)) or copies.setdefault(id(value), copy_throughout(value))
+    primitive = operator or (info is not None and value is info.method)
+    for space, name in names:
+        fn = method if space == "Tensor" else value
+        if id(fn) not in SITES and name not in NOT_OVERRIDABLE.get(space, ()):
+            _add(fn, space, name, primitive and "otherwise" not in fn.__code__.co_freevars)
+    return method
 
 
-def _add(names: list[tuple[str, str]]) -> None:
-    operators = {id(info.op) for _, info in REGISTRY.here()}
-    primitives = operators.union(id(info.method) for _, info in REGISTRY.here() if info.method is not None)
-    functions = {(space, name): PUBLIC[space][name] for space, name in names if space in _SPACES}
-    shared = {id(fn) for (space, _), fn in functions.items() if space != "Tensor"} - operators
-    own = _methods_of_their_own({name: fn for (space, name), fn in functions.items() if space == "Tensor"}, shared)
-    functions.update((("Tensor", name), fn) for name, fn in own.items())
-    for (space, name), fn in sorted(functions.items(), key=lambda item: _SPACES.index(item[0][0])):
-        if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
-            continue
-        site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
-        if space == "Tensor":
-            if id(fn) not in shared and name[0] != "_":
-                fn.__defaults__ = required(fn)
-            site.of_tensor = True
-            site.operator = name in REFUSABLE
-            site.method = OPERATORS.get(name)
-        if not site.primitive:
-            site.guard(_takes_another(space, fn.__name__, site.written))
-        if _level:
-            site.check(_level == EVERYTHING)
-    if _members:  # attributes are looked at from the first override of everything on
-        attributes = {name: member for (space, name), member in functions.items() if space == "Tensor"}
-        for site in _attribute_sites(attributes):
-            _members.append(site)
-            if _level == EVERYTHING:
-                site.check(True)
+def _add(fn: Any, space: str, name: str, primitive: bool) -> None:
+    site = SITES[id(fn)] = Site(fn, primitive)
+    if space == "Tensor":
+        if name[0] != "_":
+            fn.__defaults__ = required(fn)
+        site.of_tensor = True
+        site.operator = name in REFUSABLE
+        site.method = OPERATORS.get(name)
+    if not primitive:
+        site.guard(_takes_another(space, fn.__name__, site.written))
+    if _level:
+        site.check(_level == EVERYTHING)
+
+
+def _add_attributes(members: Mapping[str, Any]) -> None:
+    for site in _attribute_sites(members):
+        _members.append(site)
+        if _level == EVERYTHING:
+            site.check(True)
 
 
 def required(fn: Any) -> tuple[Any, ...]:
     """The usual values of a method's parameters with ``REQUIRED`` for those that have none, but for the tensor."""
     usual = fn.__defaults__ or ()
     return (REQUIRED,) * (fn.__code__.co_argcount - 1 - len(usual)) + usual
-
-
-def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str, Any]:
-    """Give ``Tensor`` a copy of each composed function that is also a function of a module.
-
-    A method's first argument is a tensor: most methods need no guard, and the call of a guard is measurable.
-    """
-    copies: dict[int, Any] = {}
-    own = {}
-    for name, fn in members.items():
-        if isinstance(fn, types.FunctionType) and id(fn) in shared:
-            if id(fn) not in copies:
-                copies[id(fn)] = copy_throughout(fn)
-            own[name] = PUBLIC["Tensor"][name] = copies[id(fn)]
-            if Tensor.__dict__.get(name) is fn:
-                setattr(Tensor, name, copies[id(fn)])
-    return own
 
 
 TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # even if annotated "Any"

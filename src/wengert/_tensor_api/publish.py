@@ -6,10 +6,9 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from .._base import registry
 from .._base.errors import noted
-from .._base.late_names import LateMember, LateModule, import_all, keep_former_name
-from .._base.registry import PUBLIC, not_writable
+from .._base.late_names import LateMember, LateModule, import_all, keep_former_name, make_ready
+from .._base.registry import PUBLIC, not_writable, places, unplaced
 from .._base.tracebacks import parsed
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor, construct
@@ -120,11 +119,10 @@ def keep_former_names() -> None:
 
 
 def attach() -> None:
-    """Attach the graph's methods to ``Tensor``, and placeholders for the methods of modules not imported yet."""
+    """Attach the graph's methods to ``Tensor``, and placeholders for the methods that have yet to be made ready."""
     keep_former_names()
-    for name, module in PUBLIC["Tensor"].home.items():
-        setattr(Tensor, name, LateMember(name, module))
-    settle()
+    unplaced.extend(PUBLIC["Tensor"].home)
+    place()
     Tensor.backward = graph.tensor_backward
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(properties, name))
@@ -137,27 +135,39 @@ def attach() -> None:
             setattr(Tensor, name, not_writable(name, member))
 
 
-def settle() -> None:
-    """Attach newly published methods to ``Tensor``, and sites of overrides to all new functions.
+def place() -> None:
+    """Put placeholders into ``Tensor`` for new methods. What an interrupt leaves undone is done at the next call."""
+    while unplaced:
+        name = unplaced[-1]
+        if type(vars(Tensor).get(name)) is not LateMember:
+            setattr(Tensor, name, LateMember(name, PUBLIC["Tensor"]))
+        unplaced.pop()
 
-    What an interrupt leaves undone is done when the next module is asked for.
+
+@make_ready.set
+def settle(value: Any) -> None:
+    """Add the sites of overrides of a new function, enter it under its names and attach it to ``Tensor``.
+
+    The entries are last, so that after an interrupt the next look-up begins anew.
     """
-    if registry.placed:
-        names = dict.fromkeys(registry.placed)
-        for space, name in names:
-            if space == "Tensor":
-                setattr(Tensor, name, PUBLIC[space][name])
-        override_sites.add([*names])
-        registry.placed[:] = [place for place in registry.placed if place not in names]
+    either = value, override_sites.copies.get(id(value))
+    names = [(space, name) for space, name in places.get(id(value), ()) if PUBLIC[space].peek(name) in either]
+    method = override_sites.add(value, names)
+    for space, name in names:
+        table = PUBLIC[space]
+        if space == "Tensor":
+            setattr(Tensor, name, method)
+        dict.__setitem__(table, name, method if space == "Tensor" else value)
+        table.unready.pop(name, None)
+    places.pop(id(value), None)
 
 
 def function(space: str, name: str) -> Any:
     """A public function by name; KeyError if it does not exist."""
     override_sites.ready()
+    place()
     if name not in PUBLIC[space]:
         import_all.run()  # a new function, not yet in the index
-    PUBLIC[space][name]  # imports its module if needed
-    settle()
     return PUBLIC[space][name]
 
 

@@ -498,4 +498,4 @@ def lcm(input, other):
 
 
 for _name in ("gcd", "lcm", "ldexp"):
-    publish(PUBLIC["Tensor"][f"{_name}_"], f"torch.{_name}_")
+    publish(PUBLIC["Tensor"].peek(f"{_name}_"), f"torch.{_name}_")

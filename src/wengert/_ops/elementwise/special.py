@@ -354,7 +354,7 @@ def xlogy(input, other):
     """
 
 
-publish(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
+publish(PUBLIC["Tensor"].peek("xlogy_"), "torch.xlogy_")
 
 
 @real_function(
