@@ -49,6 +49,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Any:
     monkeypatch.setenv("CC", "no-compiler")
     monkeypatch.setattr(sys, "argv", [])
     monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)  # PyTorch itself, where another test has imported it
 
     def run(target: str, *arguments: str, show: bool = False) -> str:
         assert main(target, show, list(arguments)) == 0

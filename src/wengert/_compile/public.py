@@ -123,12 +123,6 @@ def reset() -> None:
         compiled.reset()
 
 
-def is_compiling() -> bool:
-    """Whether a call is being recorded for a program."""
-    tracer = TRACER.get()
-    return (tracer is not None and not tracer.closed) or COMPILING.get()
-
-
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """The function, never compiled: neither alone nor as a part of a compiled function."""
     if fn is None:
