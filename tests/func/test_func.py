@@ -399,3 +399,21 @@ def test_vmap_returns_one_tensor_for_one_and_views_of_a_result_as_its_views() ->
     assert turned.tolist() == (x.mT * 2).tolist()
     (first.sum() + turned.sum()).backward()
     assert x.grad.tolist() == [[[4.0, 4.0], [2.0, 2.0], [2.0, 2.0]]] * 2
+
+
+def test_vjp_takes_the_cotangents_that_autograd_takes(torch: ModuleType) -> None:
+    def outcomes(lib: Any) -> str:
+        found: list[Any] = []
+        sin, one, several = lib.sin, lib.tensor(1.0), lib.ones(3)
+        for x, g in (
+            (one, None), (several, None), (one.to(lib.complex64), None), (one, 2.0), (several, lib.ones(3).double()),
+        ):  # fmt: skip
+            try:
+                (r,) = lib.func.vjp(sin, x)[1](g)
+                found.append((r.mean().item().__round__(5), str(r.dtype).split('.')[1]))
+            except (RuntimeError, TypeError) as error:
+                found.append((type(error).__name__, str(error).split("\n")[0]))
+        second = lib.func.grad(lambda x: lib.func.vjp(sin, x)[1](None)[0])(one).item()
+        return repr([*found, round(second, 5)])
+
+    assert outcomes(T) == outcomes(torch)
