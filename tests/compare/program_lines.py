@@ -184,7 +184,7 @@ d=T.func.vmap(lambda_x:x*x.conj())(a) d=T.func.jvp(lambda_x:x*x,(a,),(b,))[1] d=
 """
 # Inside of a level of forward mode, which the first line opens.
 FORWARD = """
-d=FW.make_dual(a,b) d=FW.make_dual(a.detach(),b) d=FW.make_dual(a,T.ones_like(a)) d=FW.unpack_dual(a).tangent
+d=FW.make_dual(a,b.clone()) d=FW.make_dual(a.detach(),b.clone()) d=FW.make_dual(a,T.ones_like(a)) d=FW.unpack_dual(a).tangent
 d=FW.unpack_dual(b).tangent d=FW.unpack_dual(a)[1] d=FW.unpack_dual(b)[1] d=FW.unpack_dual(a).primal d=a*b d=a+b
 d=a.exp() d=a.sin() d=a[0] d=a.view(-1) d=a.t() d=a.sum() d=a@b.t() a.mul_(2) a.mul_(b) a.copy_(b) a[0]=b a[0].mul_(2)
 a.view(-1).add_(1) a.t().mul_(b) d=a.softmax(-1) d=a.detach() d=a.clone() d=T.cat([a,b]) d=a.cumsum(0) d=a.max(0)[0]
@@ -192,7 +192,7 @@ a.zero_() d=a.unbind(0)[0] d=a.norm() d=T.where(a>0,a,b) d=F.layer_norm(a,(3,)) 
 with_T.no_grad():d=a*b a.sum().backward(retain_graph=True) d=a.pow(3) d=a.prod(0) d=a.tril() d=a.diagonal() d=a.double()
 d=T.autograd.grad(a.sum(),b,create_graph=True,allow_unused=True)[0] d=a.index_select(0,L([0,0])) d=a.gather(0,L([[0]]))
 d=a.transpose(0,-1) d=T.stack([a,b]) d=F.gelu(a) d=a.var() d=a.sort(0)[0] d=a.logsumexp(0) d=a.expand(2,*a.shape)
-d=T.zeros_like(a) d=a.new_zeros(3) a.detach_() d=T.func.jvp(lambda_x:x*x,(a,),(b,))[1] d=T.func.vjp(T.sin,a)[1](b)[0]
+d=T.zeros_like(a) d=a.new_zeros(3) d=T.func.vjp(T.sin,a)[1](b)[0]
 d=a>b d=a.long() d=a.abs() d=a/b d=T.linalg.inv(a) d=a.clamp(-1,1) a.clamp_(-1,1) d=Mul.apply(a,b) a.add_(b) a[...,0]=b
 """
 CHECKPOINTS = """
