@@ -396,7 +396,7 @@ def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
     scope: dict[str, Any] = {}
     _run(torch, lines[:-1], seed, scope)
     used = [scope.get(name) for name in dict.fromkeys(re.findall(r"\b[a-h]\b", lines[-1]))]
-    tensors = [t for t in used if isinstance(t, torch.Tensor)]
+    tensors = [t for t in used if isinstance(t, torch.Tensor) and t.layout is torch.strided and not t.is_nested]
     places = {t.untyped_storage().data_ptr() for t in tensors}
     return len(places) < len(tensors) or any(0 in t.stride() for t in tensors)
 
