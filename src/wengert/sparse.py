@@ -35,6 +35,7 @@ from ._ops.names.sparse import (
     to_dense,
     values,
 )
+from ._payloads.sparse_errors import missing
 from ._tape.error_text import expect_tensors
 from ._tape.tensor import Tensor, wrap
 from ._tensor_api.legacy_types import TYPES
@@ -55,7 +56,12 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
         from ._ops.names import compressed
 
         return compressed.matrix_product(mat1, mat2, "SparseAddmmBackward0")
+    for t in (mat2, mat1):
+        normal_dim(-2, t.ndim, "_sparse_mm")
     if not is_sparse(mat1) and not is_sparse(mat2):
+        for k, t in enumerate((mat2, mat1), 1):  # PyTorch multiplies the transposes
+            if t.ndim != 2:
+                raise RuntimeError(f"mat{k} must be a matrix, got {t.ndim}-D tensor")
         return mat1 @ mat2
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
 
@@ -279,10 +285,10 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
     expect_tensors("_sparse_sum", input=input)
     if dtype is not None:
         input = input.to(dtype)
-    if not is_sparse(input):
-        return input.sum() if dim is None else input.sum(dim)
     if dim is None:
         return values(coalesce(input)).sum()
+    if not is_sparse(input):
+        raise missing("_indices", "SparseCsrCPU" if is_compressed(input) else "CPU")
     dims = sorted({normal_dim(d, input.ndim, "sum") for d in (dim if isinstance(dim, (tuple, list)) else (dim,))})
     return _sum_of_dims(input, dims)
 
@@ -308,7 +314,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
     t: Any = input if dtype is None else input.to(dtype)
     if not is_sparse(t):
-        return getattr(t, name)(dim)
+        raise missing(f"_sparse_{name}", "SparseCsrCPU" if is_compressed(t) else "CPU")
     t = coalesce(t)
     x, v = t._payload, values(t)
     n = len(x.indices)

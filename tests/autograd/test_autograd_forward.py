@@ -9,6 +9,7 @@ import pytest
 from programs import running
 
 import wengert as T
+import wengert.autograd.forward_ad as fwAD
 
 PROGRAMS = running.programs("forward")
 
@@ -38,3 +39,29 @@ def test_the_class_of_a_primal_is_asked_for_its_alias() -> None:
         assert T.autograd.forward_ad.unpack_dual(dual * 2).tangent.tolist() == [2.0, 2.0]
         T.autograd.forward_ad.make_dual(T.ones(2), primal)
     assert asked == [(T.ops.aten.alias.default, True, True)]
+
+
+def test_copies_and_reductions_of_dual_tensors_are_dual_tensors() -> None:
+    functions: list[Any] = [
+        lambda d: d.softmax(-1), lambda d: d.cumsum(0), lambda d: d.sort(0)[0], lambda d: d.max(0)[0],
+        lambda d: T.put(d, T.tensor(0), T.tensor(1.0)), lambda d: T.view_copy(d, (1,)), lambda d: d.quantile(0.5),
+    ]  # fmt: skip
+    for function in functions:
+        with fwAD.dual_level():
+            memory = T.tensor(2.0, requires_grad=True) * 1
+            made = function(fwAD.make_dual(memory, T.tensor(1.0)))
+            assert made.requires_grad and fwAD.unpack_dual(made).tangent is not None
+            made.mul_(3)
+        assert memory.item() == 2
+        assert made.grad_fn is not None and "tangent" not in repr(made) and "lvl" not in repr(made)
+
+
+def test_what_only_hidden_leaves_lead_to_has_no_gradient() -> None:
+    leaf = T.ones(3, requires_grad=True)
+    with fwAD.dual_level():
+        y = (fwAD.make_dual(T.ones(3), leaf) * 2).sum()
+        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+            y.backward()
+        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+            T.autograd.grad(y, leaf, allow_unused=True)
+        assert T.autograd.grad(fwAD.unpack_dual(y).tangent, leaf)[0].tolist() == [2.0, 2.0, 2.0]

@@ -248,6 +248,64 @@ def test_function_that_returns_a_view_in_nested_transforms() -> None:
     assert hessian.tolist() == T.zeros(3, 5, 3, 5).tolist()
 
 
+class _Cube(T.autograd.Function):
+    """A rule for every transform."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return 3 * ctx.saved_tensors[0] ** 2 * grads[0]
+
+    jvp = backward
+
+
+def test_rules_for_forward_mode_are_differentiated_in_forward_mode() -> None:
+    """PyTorch's second derivative is zero, silently."""
+    func, x = T.func, T.tensor([0.5, -1.2, 0.8], dtype=T.float64)
+    assert T.allclose(func.jacfwd(func.jacfwd(_Cube.apply))(x).sum((1, 2)), 6 * x)
+    assert T.allclose(func.vmap(func.grad(lambda x: func.jacfwd(func.jacfwd(_Cube.apply))(x)))(x), T.full_like(x, 6))
+
+
+def test_a_custom_function_on_what_is_constant_to_every_transform() -> None:
+    func, x = T.func, T.tensor([2.0, 3.0])
+
+    def partly(x: Any) -> Any:
+        return _Cube.apply(x.detach()) * x
+
+    assert func.jacrev(func.jacfwd(partly))(x).count_nonzero() == 0
+    assert func.jacfwd(partly)(x).tolist() == [[8.0, 0.0], [0.0, 27.0]]
+
+
+class _Product(T.autograd.Function):
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x * y
+
+    setup_context = _Scaled.setup_context
+    backward = _Scaled.backward
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
+        return _Product.apply(x.expand_as(y) if in_dims[0] is None else x, y), 0
+
+
+def test_a_custom_function_in_vmap_keeps_the_history_of_a_variable_of_a_transform_outside() -> None:
+    def f(x: Any) -> Any:
+        return T.func.vmap(_Product.apply, (None, 0))(x, T.stack([x, x])).sum()
+
+    assert T.func.vmap(T.func.grad(f))(T.tensor([1.0, 2.0])).tolist() == [4.0, 8.0]
+
+
 class _ExpInPlace(T.autograd.Function):
     @staticmethod
     def forward(x: Any) -> Any:
@@ -341,3 +399,21 @@ def test_vmap_returns_one_tensor_for_one_and_views_of_a_result_as_its_views() ->
     assert turned.tolist() == (x.mT * 2).tolist()
     (first.sum() + turned.sum()).backward()
     assert x.grad.tolist() == [[[4.0, 4.0], [2.0, 2.0], [2.0, 2.0]]] * 2
+
+
+def test_vjp_takes_the_cotangents_that_autograd_takes(torch: ModuleType) -> None:
+    def outcomes(lib: Any) -> str:
+        found: list[Any] = []
+        sin, one, several = lib.sin, lib.tensor(1.0), lib.ones(3)
+        for x, g in (
+            (one, None), (several, None), (one.to(lib.complex64), None), (one, 2.0), (several, lib.ones(3).double()),
+        ):  # fmt: skip
+            try:
+                (r,) = lib.func.vjp(sin, x)[1](g)
+                found.append((r.mean().item().__round__(5), str(r.dtype).split('.')[1]))
+            except (RuntimeError, TypeError) as error:
+                found.append((type(error).__name__, str(error).split("\n")[0]))
+        second = lib.func.grad(lambda x: lib.func.vjp(sin, x)[1](None)[0])(one).item()
+        return repr([*found, round(second, 5)])
+
+    assert outcomes(T) == outcomes(torch)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wengert
 import wengert as torch
 
 X = torch.arange(6.0)
@@ -89,3 +90,18 @@ def test_a_maker_keeps_the_memory_of_a_larger_out(make: Any) -> None:
     out = torch.ones(6)[1:]
     memory = out.data_ptr()
     assert make(3, out=out) is out and out.shape == (3,) and out.data_ptr() == memory
+
+
+def test_comparisons_write_to_what_requires_grad(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        found: list[Any] = []
+        for name in ("gt", "eq", "logical_and"):
+            leaf, x = lib.zeros(3, requires_grad=True), lib.ones(3, requires_grad=True)
+            getattr(lib, name)(x, lib.ones(3), out=leaf)
+            found += [leaf.tolist(), leaf.requires_grad, leaf.is_leaf]
+        with pytest.raises(RuntimeError) as caught:
+            lib.add(x, 1, out=leaf)
+        lib.manual_seed(0)
+        return [*found, str(caught.value), lib.randn(2, out=lib.zeros(2, dtype=lib.complex64)).shape]
+
+    assert repr(outcome(wengert)) == repr(outcome(torch))

@@ -422,3 +422,18 @@ def test_a_matrix_with_nan_has_a_gradient_of_nan_and_leaves_the_others_of_its_ba
     (found,) = wg.autograd.grad(wg.linalg.det(a).sum(), a)
     wg.testing.assert_close(found[0], wg.tensor([[4.0, -3.0], [-2.0, 1.0]]))
     assert bool(found[1].isnan().all())
+
+
+def test_chain_matmul_of_one_matrix_is_a_copy(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        a, out = lib.ones(2, 2), lib.empty(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            r, same = lib.chain_matmul(a), lib.chain_matmul(a, out=out) is out
+            with pytest.raises(RuntimeError) as one:
+                lib.chain_matmul(a[0], a)
+            with pytest.raises(RuntimeError) as none:
+                lib.chain_matmul()
+        return [r.data_ptr() == a.data_ptr(), same, out.tolist(), str(one.value), str(none.value)]
+
+    assert outcome(wg) == outcome(torch)

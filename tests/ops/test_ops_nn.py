@@ -795,3 +795,23 @@ def test_products_of_groups_have_gradients() -> None:
     wg.nn.functional.grouped_mm(a, b, offs=wg.tensor([2, 5], dtype=wg.int32)).sum().backward()
     wg.testing.assert_close(a.grad[3], b[1].sum(1).detach())
     wg.testing.assert_close(b.grad[0], a[:2].sum(0).detach()[:, None].expand(3, 4))
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_norms_of_half_precision_are_pytorch_s(torch: Any, kind: str) -> None:
+    """Statistics are computed in float32; the backward pass gets them rounded. One digit in twenty may be rounded off."""
+    numbers, cotangents = np.random.default_rng(0).standard_normal((2, 8, 6, 12))
+
+    def outcome(lib: Any) -> list[Any]:
+        dtype, found = getattr(lib, kind), []
+        for norm, stats in (
+            (lambda t: lib.layer_norm(t, (12,)), lambda t: lib.native_layer_norm(t, (12,), None, None, 1e-5)),
+            (lambda t: lib.group_norm(t, 2), lambda t: lib.native_group_norm(t, None, None, 8, 6, 12, 2, 1e-5)),
+        ):
+            x = lib.tensor(numbers, dtype=dtype, requires_grad=True)
+            norm(x).backward(lib.tensor(cotangents, dtype=dtype))
+            found += [t.float().numpy() for t in (x.grad, *stats(x.detach()))]
+        return found
+
+    for mine, theirs in zip(outcome(wg), outcome(torch), strict=True):
+        assert (mine == theirs).mean() > 0.95

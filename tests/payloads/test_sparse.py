@@ -144,6 +144,27 @@ def test_what_does_not_fit_is_refused() -> None:
         T.sparse_coo_tensor(PLACES, [1.0, 2.0, 3.0], (2, 3, 4))
 
 
+def refusals_of_layouts(lib: Any) -> list[str]:
+    dense, cube, stored = lib.ones(2, 2), lib.ones(1, 2, 2), lib.ones(2, 2).to_sparse()
+    calls: list[Any] = [
+        lambda: lib.sparse.sum(dense), lambda: lib.sparse.sum(dense, 0), lambda: lib.sparse.softmax(dense, 1),
+        lambda: lib.sparse.mm(dense, cube), lambda: lib.sparse.mm(cube, dense), lambda: lib.sparse.mm(dense, dense[0]),
+        lambda: lib.sparse.mm(stored, dense[0]), lambda: lib.optim.SparseAdam([stored]),
+    ]  # fmt: skip
+    found = []
+    for call in calls:
+        with pytest.raises((RuntimeError, IndexError, ValueError)) as caught:
+            call()
+        found.append(f"{caught.type.__name__}: {str(caught.value).split('. ')[0]}")
+    return found
+
+
+def test_functions_of_sparse_tensors_refuse_dense_ones(torch: Any) -> None:
+    theirs, mine = refusals_of_layouts(torch), refusals_of_layouts(T)
+    assert mine[:-2] == theirs[:-2] and mine[-1] == theirs[-1]
+    assert theirs[-2].startswith("IndexError") and mine[-2].startswith("IndexError")
+
+
 def test_text() -> None:
     assert repr(T.sparse_coo_tensor([[0]], [1.5], (2,), dtype=T.float64, requires_grad=True)) == (
         "tensor(indices=tensor([[0]]),\n       values=tensor([1.5000]),\n"

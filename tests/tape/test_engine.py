@@ -200,6 +200,72 @@ def test_grad_of_a_tensor_on_the_way_to_an_output_that_was_saved_and_found_again
     assert np.abs(by_q.numpy()).max() > 0
 
 
+def what_is_asked_for(library: ModuleType) -> list[tuple[str, list[bool]]]:
+    """Which cotangents the hooks of nodes see in passes for some inputs."""
+    told: list[tuple[str, list[bool]]] = []
+
+    class Both(library.autograd.Function):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x + y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, g
+
+    def hooked(t: Any) -> Any:
+        t.grad_fn.register_hook(lambda gi, go: told.append((t.grad_fn.name(), [g is not None for g in gi])))
+        return t
+
+    x, y = (library.ones(3, requires_grad=True) for _ in "xy")
+    w = hooked(x * 3)
+    for z in (hooked(w * y), hooked(Both.apply(w, y))):
+        for inputs in (x, y, w, (x, y)):
+            library.autograd.grad(z.sum(), inputs, retain_graph=True)
+        z.sum().backward(inputs=[y], retain_graph=True)
+    return told
+
+
+def test_hooks_see_the_cotangents_that_a_pass_asks_for(torch: ModuleType) -> None:
+    expected = what_is_asked_for(torch)
+    assert ("MulBackward0", [False, True]) in expected
+    assert what_is_asked_for(T) == expected
+
+
+def what_leaves_are_told(library: ModuleType) -> list[Any]:
+    """What the hooks of two leaves are told by passes for some of them: no edge leads to ``a``, or only ``None``."""
+    told: list[Any] = []
+
+    def leaf(name: str) -> Any:
+        t = library.ones(3, requires_grad=True)
+        node = t.view_as(t).grad_fn.next_functions[0][0]
+        t.register_post_accumulate_grad_hook(lambda t: told.append((name, t.grad is None)))
+        t.register_hook(lambda g: told.append((name, "tensor", g is None)))
+        node.register_hook(lambda gi, go: told.append((name, "node", go[0] is None)))
+        t.node = node
+        return t
+
+    class Second(library.autograd.Function):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x + y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return None, g
+
+    a, b = leaf("a"), leaf("b")
+    for y in ((b * 2).sum(), Second.apply(a, b).sum()):
+        for inputs in ([a], [b], [a, b]):
+            told.append("pass")
+            y.backward(inputs=inputs, retain_graph=True)
+    return told
+
+
+def test_a_pass_tells_a_leaf_that_no_edge_leads_to_nothing(torch: ModuleType) -> None:
+    assert what_leaves_are_told(T) == what_leaves_are_told(torch)
+
+
 def what_hooks_are_told(library: ModuleType) -> list[int]:
     """How many cotangents the hooks of nodes get whose last output is an index, and one whose outputs are all real."""
     told: list[int] = []

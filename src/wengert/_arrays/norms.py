@@ -127,6 +127,8 @@ def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: 
     r, scale, mean, var = standardized(widened(input).reshape(view), dims, eps, True)
     if stats is not None:
         stats[:] = [mean, scale, var]
+        if input.dtype.itemsize == 2 and (weight is None or weight.dtype is input.dtype):
+            stats[:] = [widened(a.astype(input.dtype)) for a in stats]  # PyTorch's backward pass gets them rounded
     r = r.reshape(input.shape)
     if weight is not None:
         np.multiply(r, weight.reshape(along), r)

@@ -230,7 +230,7 @@ def write_out(
     if name in _APART or (info is not None and info.batch == "elementwise"):
         results = result if isinstance(result, tuple) else (result,)
         _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name in _APART)
-    if is_grad_enabled() and _any_history((*outs, result)):
+    if is_grad_enabled() and _any_history((*outs, result)) and _differentiable(result):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
@@ -298,6 +298,12 @@ _OVERLAP = (
     "unsupported operation: {} written-to tensor {} to a single memory location. Please clone() the tensor before "
     "performing the operation."
 )
+
+
+def _differentiable(result: Any) -> bool:
+    """Whether a result, or one of several, has a dtype with derivatives: comparisons write to any tensor."""
+    results = result if isinstance(result, tuple) else (result,)
+    return any(logical_dtype(r).kind in "fcV" for r in results)
 
 
 def _any_history(values: Any) -> bool:

@@ -137,6 +137,8 @@ def _run_for(
             g = leaves.pop(m)
             if m._hooks is not None:
                 g = before(m, g, create_graph)
+                if g is None and not sums.returned:
+                    accumulate(m, None, create_graph, hooks_done=True)
             if g is not None:
                 got[m] = g
     leaves.clear()

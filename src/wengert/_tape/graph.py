@@ -453,7 +453,7 @@ def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) 
     """``backward(inputs=...)``: add the captured gradients to the leaves' ``.grad``."""
     done: set[Node] = set()
     for node, g in zip(nodes, results, strict=True):
-        if node in done or type(node) is not AccumulateGrad or (g is None and node._hooks is None):
+        if node in done or type(node) is not AccumulateGrad or g is None:
             continue  # an intermediate result has already retained its gradient
         done.add(node)
-        accumulate(node, g if create_graph or g is None else g._payload, create_graph, hooks_done=True)
+        accumulate(node, g if create_graph else g._payload, create_graph, hooks_done=True)

@@ -219,6 +219,11 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
         gs = (None,) * count_outputs(n)
     edges = n._edges()
     aligned = by_edge(n, pairs)
+    if not n.by_user:  # a user's function computes all; of an operator's, hooks see what the pass asks for
+        from .engine import current_pass  # seldom needed
+
+        now = current_pass()
+        aligned = [g if now is None or now.asks_for(m) else None for m, g in zip(edges, aligned, strict=True)]
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         given = _through(n._hooks.post, given, _check_all, outputs)

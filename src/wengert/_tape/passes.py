@@ -28,6 +28,7 @@ class Pass:
     callbacks: list[Any] | None = None  # the functions given to queue_callback
     number: int | None = None  # see ``id``
     owned: set[Node] | None = None
+    asked: set[Node] | None = None  # see ``asks_for``
     told: set[Node] | None = None  # nodes that may get no cotangent, already handled by _nothing_for
 
     @property
@@ -62,6 +63,14 @@ class Pass:
             return plus(old, new)
         except ARITHMETIC:
             return silently(plus, old, new)
+
+    def asks_for(self, node: Node | None) -> bool:
+        """Whether this pass runs or returns a node: of a pass for some inputs, others get no cotangents."""
+        if self.inputs is None:
+            return True
+        if self.asked is None:
+            self.asked = self.nodes()
+        return node in self.asked
 
     def nodes(self) -> set[Node]:
         """All nodes that this pass runs or returns."""

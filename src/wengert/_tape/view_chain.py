@@ -183,5 +183,8 @@ def with_node_name(t: Tensor, name: str) -> Tensor:
 
 def without_view(t: Tensor, node: str | None = None) -> Tensor:
     """The result of a view operator as a plain tensor: it keeps its history, but is no longer a view of the input."""
-    r = wrap(t._payload, t._node)
-    return r if node is None else with_node_name(r, node)
+    if type(t) is Tensor:
+        t = wrap(t._payload, t._node)
+    elif hasattr(t, "_view"):  # a dual tensor, which its level has been told of
+        del t._view
+    return t if node is None else with_node_name(t, node)

@@ -16,7 +16,7 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
-from .._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, entered, of_transform
+from .._payloads.transforms import Batched, Constant, Dual, OwnTape, entered, level_of, of_transform
 from .._payloads.vmap_randomness import LEVELS
 from .._tape.node import view_of
 from .._tape.replaced import replace_payload
@@ -53,11 +53,11 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
     """Run a function on arguments some of which are values of transforms.
 
     If a tape holds the values, the call is recorded as usual and its forward comes here again (``inside``). Tensors
-    that are tracked outside the values are moved inside. Then the rule of the innermost transform is applied.
+    of lower levels that are tracked are moved inside. Then the rule of the innermost transform is applied.
     """
+    top = max(map(level_of, args))
     args = tuple(
-        wrap(a) if isinstance(a, Tensor) and not of_transform(a._payload) and current_fn(a) is not None else a
-        for a in args
+        wrap(a) if isinstance(a, Tensor) and level_of(a) < top and current_fn(a) is not None else a for a in args
     )
     if any(isinstance(a, Tensor) and current_fn(a) is not None for a in args):
         return run(cls, args)[0]
@@ -66,7 +66,9 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
 
 def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The outputs of the function's rule for the innermost transform, and the context if there is one."""
-    tag = max(a._payload.tag for a in args if isinstance(a, Tensor) and isinstance(a._payload, Transformed))
+    tag = max(map(level_of, args))
+    if not tag:  # constants alone
+        return run(cls, tuple(_plain(a._payload) if isinstance(a, Tensor) else a for a in args))
     if any(holds(a, Batched, tag) for a in args):
         return apply_batched(cls, args, tag), None
     if any(holds(a, OwnTape, tag) for a in args):
@@ -148,7 +150,7 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     duals = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
     if _in_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
         outputs, ctx = peeled(cls, primals)
-        if ctx is None:
+        if cls.setup_context is not Function.setup_context:  # ``jvp`` reads what this level saves, not the inner one
             ctx = cls._backward_cls()
             cls.setup_context(ctx, primals, outputs)
         nondifferentiable: tuple[Any, ...] = ()

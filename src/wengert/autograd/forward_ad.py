@@ -494,6 +494,12 @@ def _inner(t: Any, tag: int) -> Any:
     return t
 
 
+def _asked(t: Any, level: _Level) -> Any:
+    """An output or input as ``_inner`` gives it, without history if only the level's hidden leaves are behind it."""
+    inner = _inner(t, level.tag)
+    return inner if inner is t or t.requires_grad else shown(inner, level)
+
+
 def involves_duals(values: Any) -> bool:
     """Whether these roots, inputs or cotangents are dual tensors."""
     level = _level()
@@ -507,8 +513,8 @@ def grad_of_duals(
     level = _level()
     assert level is not None
     tag = level.tag
-    roots = graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
-    nodes = [graph._input_node(_inner(x, tag)) for x in inputs]
+    roots = graph._roots([_asked(y, level) for y in outputs], [_inner(g, tag) for g in grads], True)
+    nodes = [graph._input_node(_asked(x, level)) for x in inputs]
     found = graph._run(roots, True, True, nodes, returned=True)
     return [None if g is None else _with_tangent(g, level, create_graph) for g in found]
 

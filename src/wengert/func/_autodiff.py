@@ -33,7 +33,7 @@ from .._payloads.transforms import (
     without_lift,
 )
 from .._tape.engine import run
-from .._tape.graph import _check_cotangent
+from .._tape.graph import _cotangent
 from .._tape.node import box_of, leaf_node, version_of
 from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
@@ -327,8 +327,9 @@ def vjp(
                 f"function. cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
             )
         for i, (y, g) in enumerate(zip(outs, flat_given, strict=True)):
-            if isinstance(g, Tensor):
-                _check_cotangent(i, y, g)
+            flat_given[i] = made = _cotangent(i, y, g, True)
+            if g is None and made is not None:  # of one number
+                flat_given[i] = wrap(without_lift(made._payload, tape.tag))
         tape.recording = is_grad_enabled() if create_graph is None else create_graph
         with recording():
             return tree_unflatten(tape.pulled_back(outs, flat_given, True), spec)

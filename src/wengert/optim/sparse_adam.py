@@ -45,13 +45,11 @@ class SparseAdam(Optimizer):
         check_option("epsilon value", eps, eps > 0.0)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        complex_params = [
-            [i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if p.is_complex()
-        ]
-        if complex_params:
-            raise ValueError(
-                f"Complex params at indices {complex_params}: SparseAdam does not support complex parameters"
-            )
+        places = [([i, j], p) for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"])]
+        if sparse := [place for place, p in places if p.is_sparse]:
+            raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+        if complex := [place for place, p in places if p.is_complex()]:
+            raise ValueError(f"Complex params at indices {complex}: SparseAdam does not support complex parameters")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients, which must be sparse.

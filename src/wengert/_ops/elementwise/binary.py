@@ -431,7 +431,7 @@ def heaviside(lib, input, other):
 
 
 @public("torch.heaviside Tensor.heaviside")
-@with_out(exactly("heaviside is not yet implemented for tensors with different dtypes"))
+@with_out(exactly("heaviside is not yet implemented for tensors with different dtypes."))
 def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative elements, 1 for positive ones, and the element of ``values`` for 0.
 

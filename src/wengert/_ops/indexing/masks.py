@@ -11,6 +11,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
+from ..._kinds.dims import EVERY_DIM
 from ..._kinds.laid_out import laid_out, receives
 from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.batching import for_each_example
@@ -57,7 +58,10 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         expect_tensor("masked_select", "mask", 2, mask), "masked_select", "masked_select: expected BoolTensor for mask"
     )
     a = input._payload
-    x, m = _broadcast_pair(input if type(a) is not np.ndarray or a.flags.c_contiguous else receives(input), mask)
+    if type(a) is np.ndarray and not a.flags.c_contiguous:  # the cotangent of what is repeated is a sum, in rows
+        repeated = tuple(a.shape) != common_shape(mask, input)
+        input = receives(input, EVERY_DIM[a.ndim] if repeated else None)
+    x, m = _broadcast_pair(input, mask)
     if not x._payload.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     return with_node_name(index([x, *known_masks([m])], (0,)), "MaskedSelectBackward0")

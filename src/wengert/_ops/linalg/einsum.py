@@ -595,6 +595,11 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
     )
-    if len(matrices) == 1:
-        return matrices[0]
-    return multi_dot(matrices, out=out)
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for m in matrices:
+        if m._payload.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m._payload.ndim}, expected 2 instead.")
+    if len(matrices) > 1:
+        return multi_dot(matrices, out=out)
+    return matrices[0].clone() if out is None else write_out(out, Tensor.clone, matrices)

@@ -398,10 +398,12 @@ def _with_statistics(
 ) -> Any:
     """The result, the means and the inverse deviations."""
     x = TENSORS.reshape(input if differentiable else input.detach(), view)
+    dtype = x.dtype
+    x = x.float() if dtype.itemsize == 2 else x
     mean = TENSORS.mean_dim(x, dims, True)
     deviation = x - mean
     scale = (TENSORS.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
-    return result, TENSORS.reshape(mean, shape), TENSORS.reshape(scale, shape)
+    return result, TENSORS.reshape(mean, shape).to(dtype), TENSORS.reshape(scale, shape).to(dtype)
 
 
 @public("torch.native_layer_norm")

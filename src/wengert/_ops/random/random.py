@@ -116,7 +116,7 @@ def _normal_sampler(a: Any) -> Sampler:
     return _samplers.normal_serial if isinstance(a, np.ndarray) and not a.flags.c_contiguous else _samplers.normal
 
 
-def _complex_normal(source: Generator, shape: Any, dtype: Any, mean: float, std: float) -> Any:
+def _complex_normal(source: Generator, shape: Any, dtype: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Numbers whose two parts are normal; the mean is that of either part, as in PyTorch."""
     dtype = np.dtype(dtype)
     parts = _samplers.normal(source, (*shape, 2), np.dtype(f"f{dtype.itemsize // 2}"), mean, std / math.sqrt(2))

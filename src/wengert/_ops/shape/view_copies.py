@@ -11,6 +11,7 @@ from ..._base.registry import public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import EXACT, exactly, with_axis, with_out
 from ..._payloads.meta import Meta
+from ..._payloads.transforms import Dual
 from ..._tape.node import NoHistory, Port, named
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
@@ -25,6 +26,8 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 def _copy_of(view: Tensor) -> Tensor:
     """A copy of a view, with the view's history."""
     a = view._payload
+    if isinstance(a, Dual):  # a dual tensor may be written later, and its memory is the program's
+        return view.clone()
     node = None if type(view._node) is NoHistory else view._node
     return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, node)
 
