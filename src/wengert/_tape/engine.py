@@ -110,6 +110,7 @@ def _run_for(
         needed.update(m for m in wanted if m._seq and type(m) is not Port)
     got: dict[Node, Any] = {}
     only = (wanted, needed, got)
+    sums.only = (wanted, needed)
     due = leaf_schedule(roots) if hooked_leaves else []
     plain = not (create_graph or observers or due)
     while heap:

@@ -210,15 +210,25 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
         call_posthooks(n, tuple(x for m in n._edges() if m is not None for x in (m, None)), create_graph, gs)
 
 
+_TOGETHER = frozenset(("block_diag", "cat", "stack"))  # whose gradients PyTorch computes as one list
+
+
 def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any = None) -> tuple[Any, ...]:
     """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge.
 
-    ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them.
+    ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them,
+    and for grad_inputs that a pass limited to some inputs does not need, unless they are computed together.
     """
+    from .engine import current_pass
+
     if gs is None:
         gs = (None,) * count_outputs(n)
     edges = n._edges()
     aligned = by_edge(n, pairs)
+    now = current_pass()
+    if now is not None and now.only is not None and not n.by_user and getattr(n, "operator", "") not in _TOGETHER:
+        wanted, needed = now.only
+        aligned = [a if m in wanted or m in needed else None for a, m in zip(aligned, edges, strict=True)]
     given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         given = _through(n._hooks.post, given, _check_all, outputs)

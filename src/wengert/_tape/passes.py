@@ -23,6 +23,7 @@ class Pass:
 
     roots: list[tuple[Node, Any]]
     inputs: list[Node] | None = None  # the pass is limited to nodes that lead to these
+    only: tuple[Any, ...] | None = None  # the nodes of such a pass: those of ``inputs``, and those that lead to them
     keep = False  # whether nodes keep their saved values
     returned = False  # whether the program wants only the cotangents of ``inputs``, as in autograd.grad
     callbacks: list[Any] | None = None  # the functions given to queue_callback
