@@ -24,6 +24,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -206,23 +207,26 @@ class CustomOpDef:
         if not self._warns() or not any(t.requires_grad for t in inputs):
             return result
         nodes = tuple(current_fn(t) if t.requires_grad else None for t in inputs)
-        several = isinstance(result, (tuple, list))
-        outs = [self._warning(t, inputs, nodes) for t in (result if several else [result])]
-        return type(result)(outs) if several else outs[0]
+        results = result if isinstance(result, (tuple, list)) else [result]
+        written = ["!" in text for text in self._schema.rpartition("->")[2].split(",")]
+        outs = [self._warning(t, w, nodes) for t, w in zip(results, chain(written, repeat(False)), strict=False)]
+        return outs[0] if results is not result else type(result)(outs)
 
     def _warns(self) -> bool:
         return not self._composite and is_grad_enabled() and fallback_mode == "warn"
 
-    def _warning(self, t: Any, inputs: list[Tensor], nodes: Any) -> Any:
-        """A result whose backward warns: by a hook if the kernel recorded it, else by a node without gradients."""
+    def _warning(self, t: Any, written: bool, nodes: Any) -> Any:
+        """A result whose backward warns: by a hook if the kernel recorded it, else by a node without gradients.
+
+        ``written``: by its schema it is an operand, whose history is left alone and may be a view's.
+        """
         if not isinstance(t, Tensor) or not (t.is_floating_point() or t.is_complex()):
             return t
         if t.requires_grad:
-            written = [t, t._base] if any(t is x for x in inputs) else [t]
-            for x in (x for x in written if x is not None and x.requires_grad):
+            for x in (x for x in (t, t._base if written else None) if x is not None and x.requires_grad):
                 x.register_hook(lambda g: warn_of_fallback(self._qualname))
             return t
-        if any(t is x for x in inputs):  # its history may be a view's
+        if written:
             return t
         return refusing(WarnNotImplemented, self._qualname, (t,), nodes)[0]
 

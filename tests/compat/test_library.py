@@ -279,6 +279,12 @@ def test_a_base_that_requires_no_grad_has_no_hook(fallback: str, recwarn: pytest
     assert [NOT_REGISTERED in str(w.message) for w in recwarn] == [True] * (fallback == "warn")
 
 
+def test_a_result_that_is_an_operand_by_its_schema_is_left_alone(fallback: str) -> None:
+    op = declared("cloned(Tensor(a!) x, Tensor y) -> (Tensor(a!), Tensor)", lambda x, y: (x.clone(), y.detach().clone()))
+    written, other = op(T.ones(2), T.ones(2, requires_grad=True))
+    assert not written.requires_grad and other.requires_grad == (fallback == "warn")
+
+
 def test_overloads_of_custom_operators() -> None:
     op = T.library.custom_op("own::halved", lambda x: x / 2, mutates_args=(), schema="(Tensor x) -> Tensor")
     overload = T.ops.own.halved.default
