@@ -238,7 +238,6 @@ def test_posthooks_get_the_gradients_that_a_limited_pass_computes() -> None:
     ]
 
 
-
 def test_indices_have_no_cotangents() -> None:
     assert what_hooks_are_told(T) == [1, 1, 1, 1, 1, 1, 2, 2, 2]
 

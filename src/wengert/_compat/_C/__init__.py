@@ -182,18 +182,18 @@ class _nn(metaclass=_Compiled):
 
 def _get_autograd_fallback_mode() -> str:
     """What backward does with results of operators that were registered without a derivative."""
-    from wengert import library
+    from wengert.utils import _custom_ops
 
-    return library.fallback_mode
+    return _custom_ops.fallback_mode
 
 
 def _set_autograd_fallback_mode(mode: str) -> None:
     """Set it: "nothing" or "warn"."""
-    from wengert import library
+    from wengert.utils import _custom_ops
 
     if mode not in ("nothing", "warn"):
         raise RuntimeError(f"Unsupported AutogradFallbackMode: {mode}")
-    library.fallback_mode = mode
+    _custom_ops.fallback_mode = mode
 
 
 _stashed = threading.local()
