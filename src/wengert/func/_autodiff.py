@@ -329,6 +329,8 @@ def vjp(
         for i, (y, g) in enumerate(zip(outs, flat_given, strict=True)):
             if isinstance(g, Tensor):
                 _check_cotangent(i, y, g)
+            elif g is not None:
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         tape.recording = is_grad_enabled() if create_graph is None else create_graph
         with recording():
             return tree_unflatten(tape.pulled_back(outs, flat_given, True), spec)
