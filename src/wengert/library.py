@@ -20,7 +20,7 @@ tensor([ 3., 12.])
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,14 @@ from typing import Any
 import wengert as torch
 
 from ._base.errors import noted, warn
+from .utils._aten import OpOverload
 from .utils._custom_ops import OPERATORS, CustomOpDef, overloads_of, packet_of
 from .utils._schemas import infer_schema, keyword_only_tensors, signature_of, written_by
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
-    "register_kernel", "register_vmap",
+    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
+    "infer_schema", "opcheck", "register_autocast", "register_autograd", "register_fake", "register_kernel",
+    "register_torch_dispatch", "register_vmap",
 ]  # fmt: skip
 
 LIBRARIES_OF_TESTS = Path(str(torch.__file__)).parent / "lib"
@@ -144,9 +146,80 @@ def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, l
     _known(op).register_autograd(backward, setup_context=setup_context)
 
 
+def impl_abstract(qualname: Any, func: Any = None, *, lib: Any = None, _stacklevel: int = 1) -> Any:
+    """The former name of ``register_fake``."""
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: torch.dtype, /, *, lib: Any = None) -> None:
+    """``op.register_autocast`` of an operator, given itself or by name."""
+    if not isinstance(op, (str, CustomOpDef, OpOverload)):
+        raise ValueError(f"register_autocast({op}): got unexpected type for op: {type(op)}")
+    _known(op).register_autocast(device_type, cast_inputs)
+
+
+def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """``op.register_torch_dispatch`` of an operator, given itself or by name."""
+    return _known(op).register_torch_dispatch(torch_dispatch_class, func)
+
+
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
     """``op.register_vmap`` of an operator, given itself or by name."""
     return _known(op).register_vmap(func)
+
+
+def fallthrough_kernel() -> None:
+    """A kernel for ``Library.impl`` that stands for none: the operator goes on to the next one."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+class _FakeContext:
+    """What ``get_ctx`` returns."""
+
+    def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> int:
+        """Refuse a size that depends on data, which tensors without data do not have."""
+        raise RuntimeError(
+            "You're trying to run this operator with meta Tensors (as opposed to FakeTensors), but this operator may "
+            "return an output Tensor with data-dependent shape. Meta Tensors don't support operators with outputs that "
+            "have data-dependent shapes but FakeTensors do."
+        )
+
+
+def get_ctx() -> _FakeContext:
+    """In the version of an operator for tensors without data: what its sizes are asked of."""
+    return _FakeContext()
+
+
+_CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+def opcheck(
+    op: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    test_utils: str | Sequence[str] = _CHECKS,
+    raise_exception: bool = True,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> dict[str, Any]:
+    """Check what an operator was declared with on sample arguments.
+
+    ``test_schema``: it writes to nothing else, and returns no argument's memory. ``test_autograd_registration``: what
+    it records has a registered derivative. ``test_faketensor``: its version for tensors without data gives results of
+    the same sizes, dtypes and strides. ``test_aot_dispatch_dynamic``: compiled functions give the same results and
+    gradients.
+
+    Returns ``"SUCCESS"`` or the error for each check, or raises the first error if ``raise_exception``.
+
+    >>> import wengert as torch
+    >>> torch.library.opcheck(torch.ops.aten.sin.default, (torch.ones(2),), test_utils="test_faketensor")
+    {'test_faketensor': 'SUCCESS'}
+    """
+    from .testing._internal import optests
+
+    options: Any = {"test_utils": test_utils, "raise_exception": raise_exception, "atol": atol, "rtol": rtol}
+    return optests.opcheck(op, args, kwargs, **options)
 
 
 class Library:
@@ -182,12 +255,16 @@ class Library:
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
-        """Set an operator's function; only dispatch keys for the CPU and for all devices have an effect."""
+        """Set an operator's function; only dispatch keys for the CPU, all devices and autograd have an effect."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = op_name if isinstance(op_name, str) else op_name._name
         op = _known(name if "::" in name else f"{self.ns}::{name}")
-        if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
+        if fn is fallthrough_kernel:
+            return
+        if dispatch_key in ("Autograd", "AutogradCPU"):
+            op._autograd_kernel = fn
+        elif dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
             op.register_kernel("cpu" if dispatch_key == "CPU" else None, fn)
             op._composite = dispatch_key == "CompositeImplicitAutograd"
         elif dispatch_key == "Meta":

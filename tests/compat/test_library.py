@@ -145,50 +145,48 @@ def test_calls_that_are_not_mapped(schema: str, shape: tuple[int, ...], text: st
         T.vmap(op)(T.ones(shape))
 
 
-def test_kernels_of_devices(torch: ModuleType) -> None:
-    for either in (T, torch):
-        op = either.library.custom_op(
-            "kernels::one", lambda x: x * 1, mutates_args=(), schema="(Tensor x) -> Tensor", device_types="cuda"
+def test_kernels_of_devices(either: ModuleType) -> None:
+    op = either.library.custom_op(
+        "kernels::one", lambda x: x * 1, mutates_args=(), schema="(Tensor x) -> Tensor", device_types="cuda"
+    )
+    x = either.ones(1)
+    with pytest.raises(NotImplementedError, match="Could not run 'kernels::one' with arguments from the 'CPU'"):
+        op(x)
+    op.register_kernel("cpu", lambda x: x * 2)
+    assert op(x).item() == 2
+    with op.set_kernel_enabled("cpu", enabled=False):
+        assert op(x).item() == 1
+        with op.set_kernel_enabled("cpu"):
+            assert op(x).item() == 2
+        assert op(x).item() == 1
+    with pytest.raises(RuntimeError, match="There was no fake impl registered for <CustomOpDef"):
+        op(either.ones(1, device="meta"))
+    with pytest.raises(ValueError, match=r"are required to have a `device: torch.device` argument"):
+        either.library.custom_op(
+            "kernels::two", lambda n: n, mutates_args=(), schema="(int n) -> int", device_types="cpu"
         )
-        x = either.ones(1)
-        with pytest.raises(NotImplementedError, match="Could not run 'kernels::one' with arguments from the 'CPU'"):
-            op(x)
-        op.register_kernel("cpu", lambda x: x * 2)
-        assert op(x).item() == 2
-        with op.set_kernel_enabled("cpu", enabled=False):
-            assert op(x).item() == 1
-            with op.set_kernel_enabled("cpu"):
-                assert op(x).item() == 2
-            assert op(x).item() == 1
-        with pytest.raises(RuntimeError, match="There was no fake impl registered for <CustomOpDef"):
-            op(either.ones(1, device="meta"))
-        with pytest.raises(ValueError, match=r"are required to have a `device: torch.device` argument"):
-            either.library.custom_op(
-                "kernels::two", lambda n: n, mutates_args=(), schema="(int n) -> int", device_types="cpu"
-            )
-        writes = either.library.custom_op(
-            "kernels::three", lambda x: None, mutates_args={"x"}, schema="(Tensor(a!) x) -> ()"
-        )
-        with pytest.raises(RuntimeError, match="Cannot register autograd formula for non-functional operator <Cust"):
-            writes.register_autograd(lambda ctx, g: g)
+    writes = either.library.custom_op(
+        "kernels::three", lambda x: None, mutates_args={"x"}, schema="(Tensor(a!) x) -> ()"
+    )
+    with pytest.raises(RuntimeError, match="Cannot register autograd formula for non-functional operator <Cust"):
+        writes.register_autograd(lambda ctx, g: g)
 
 
-def test_operators_are_declared_once(torch: ModuleType) -> None:
-    for either in (T, torch):
-        with either.library._scoped_library("declared", "FRAGMENT") as lib:
+def test_operators_are_declared_once(either: ModuleType) -> None:
+    with either.library._scoped_library("declared", "FRAGMENT") as lib:
+        lib.define("foo(Tensor x) -> Tensor")
+        with pytest.raises(RuntimeError, match=r"Tried to register an operator \(declared::foo\(Tensor x\) -> Te"):
             lib.define("foo(Tensor x) -> Tensor")
-            with pytest.raises(RuntimeError, match=r"Tried to register an operator \(declared::foo\(Tensor x\) -> Te"):
-                lib.define("foo(Tensor x) -> Tensor")
-            lib.impl("foo", lambda x: x.neg(), "CPU")
-            with pytest.raises(NotImplementedError, match="to run this operator with Meta tensors, but there was no f"):
-                either.ops.declared.foo(either.ones(1, device="meta"))
-            assert repr(lib) == "Library(kind=FRAGMENT, ns=declared, dispatch_key=)>"
-        with pytest.raises(AttributeError):
-            either.ops.declared.foo
-        with pytest.raises(ValueError, match='to be of the form "namespace::name", but got foo'):
-            either.library.define("foo", "(Tensor x) -> Tensor")
-        with pytest.raises(ValueError, match="expected schema to look like"):
-            either.library.define("declared::foo", "bad")
+        lib.impl("foo", lambda x: x.neg(), "CPU")
+        with pytest.raises(NotImplementedError, match="to run this operator with Meta tensors, but there was no f"):
+            either.ops.declared.foo(either.ones(1, device="meta"))
+        assert repr(lib) == "Library(kind=FRAGMENT, ns=declared, dispatch_key=)>"
+    with pytest.raises(AttributeError):
+        either.ops.declared.foo
+    with pytest.raises(ValueError, match='to be of the form "namespace::name", but got foo'):
+        either.library.define("foo", "(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="expected schema to look like"):
+        either.library.define("declared::foo", "bad")
 
 
 def test_a_mutated_argument_counts_a_write() -> None:
@@ -559,3 +557,113 @@ def test_overloads_are_found_by_their_arguments(either: Any) -> None:
         "asked.many.two",
         [2, 2],
     )
+
+
+def test_kernels_for_autograd(either: ModuleType) -> None:
+    with either.library._scoped_library("autograds", "FRAGMENT") as lib:
+        lib.define("foo(Tensor x) -> Tensor")
+
+        class Foo(either.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                with either._C._AutoDispatchBelowAutograd():
+                    return either.ops.autograds.foo(x)
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g * 5
+
+        lib.impl("foo", Foo.apply, "Autograd")
+        lib.impl("foo", lambda x: x * 2, "CPU")
+        x = either.ones(2, requires_grad=True)
+        y = either.ops.autograds.foo(x)
+        assert y.tolist() == [2, 2]
+        y.sum().backward()
+        assert x.grad.tolist() == [5, 5]
+
+
+def test_operands_are_cast_in_regions(either: ModuleType) -> None:
+    op = either.library.custom_op(
+        "casts::mm", lambda a, b: a @ b, mutates_args=(), schema="(Tensor a, Tensor b) -> Tensor"
+    )
+    op.register_autocast("cpu", either.bfloat16)
+    x = either.ones(2, 2)
+    assert op(x, x).dtype is either.float32
+    with either.autocast("cpu", dtype=either.bfloat16):
+        assert op(x, x).dtype is either.bfloat16
+        assert op(x.double(), x.double()).dtype is either.float64
+    with pytest.raises(ValueError, match=r"register_autocast\(3\): got unexpected type for op: <class 'int'>"):
+        either.library.register_autocast(3, "cpu", either.bfloat16)
+
+
+def test_rules_of_dispatch_modes(either: ModuleType) -> None:
+    op = either.library.custom_op("rules::neg", lambda a: -a, mutates_args=(), schema="(Tensor a) -> Tensor")
+    seen: list[str] = []
+
+    class Mode(either.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    @either.library.register_torch_dispatch("rules::neg", Mode)
+    def rule(mode: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        seen.append(f"rule {func}")
+        return args[0] * 7
+
+    x = either.ones(1)
+    with Mode():
+        y = op(x)
+    assert (y.item(), op(x).item(), seen) == (7, -1, ["rule rules.neg.default"])
+
+
+def _checks(library: Any) -> list[str]:
+    """What ``opcheck`` says of operators that are and are not what they were declared as."""
+    x, leaf = library.ones(2), library.ones(2, requires_grad=True)
+
+    def made(name: str, kernel: Any, fake: Any, schema: str = "(Tensor x) -> Tensor", mutates: Any = ()) -> Any:
+        op = library.library.custom_op(f"checks::{name}", kernel, mutates_args=mutates, schema=schema)
+        if fake is not None:
+            op.register_fake(fake)
+        return op
+
+    good = made("good", lambda x: x.sin(), lambda x: library.empty_like(x))
+    differentiable = made("also", lambda x: x * 2, lambda x: library.empty_like(x))
+    differentiable.register_autograd(lambda ctx, g: g * 2)
+    found = []
+    for call in (
+        lambda: library.library.opcheck(good, (x,)),
+        lambda: library.library.opcheck(good, (leaf,)),
+        lambda: library.library.opcheck(differentiable, (leaf,)),
+        lambda: library.library.opcheck(made("faceless", lambda x: x.sin(), None), (x,)),
+        lambda: library.library.opcheck(made("size", lambda x: x.sin(), lambda x: library.empty(3)), (x,)),
+        lambda: library.library.opcheck(
+            made("kind", lambda x: x.sin(), lambda x: library.empty(2, dtype=library.int)), (x,)
+        ),
+        lambda: library.library.opcheck(
+            made("writes", lambda x: x.add_(1).clone(), lambda x: library.empty_like(x)), (x,)
+        ),
+        lambda: library.library.opcheck(
+            made("told", lambda x: x.add_(1) and None, None, "(Tensor(a!) x) -> ()", {"x"}), (x,)
+        ),
+        lambda: library.library.opcheck(good, (x,), test_utils="test_schema"),
+        lambda: library.library.opcheck(good, (x,), test_utils="other"),
+        lambda: library.library.opcheck(len, (x,)),
+        lambda: library.library.opcheck(good, (x,), rtol=1.0),
+        lambda: library.library.opcheck(library.ops.aten.sin.default, (leaf,)),
+    ):
+        try:
+            found.append(str(call()))
+        except Exception as error:  # noqa: BLE001  which one is compared
+            found.append(f"{type(error).__name__}: {str(error).partition('. ')[0]}")
+    return found
+
+
+def test_opcheck_as_pytorch(torch: ModuleType) -> None:
+    mine, theirs = _checks(T), _checks(torch)
+    assert [line.replace("wengert", "torch") for line in mine] == theirs
+
+
+def test_opcheck_finds_histories_that_nothing_registered() -> None:
+    op = declared("recorded(Tensor x) -> Tensor", lambda x: x.sin())
+    with pytest.raises(T.testing._internal.optests.OpCheckError, match="incorrectly registered an autograd kernel"):
+        library.opcheck(op, (T.ones(2, requires_grad=True),))

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, repeat
 from typing import Any
 
@@ -15,12 +16,16 @@ from .._base.modes import is_grad_enabled
 from .._tape.node import version_of
 from .._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
 from .._tape.tensor import Tensor, current_fn
+from ..amp.autocast_mode import _cast
 from ..autograd.function import Function
 from ._aten import OpOverload, ask, not_tensors
 from ._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 from ._schemas import keyword_only_tensors, signature_of, written_by
 
 OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
+below_autograd: ContextVar[bool] = ContextVar(
+    "wengert_below_autograd", default=False
+)  # kernels of "Autograd" are passed by
 fallback_mode = "warn"  # or "nothing": what backward does with results of operators without a derivative
 
 
@@ -76,6 +81,9 @@ class CustomOpDef:
         self._setup: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
         self._fake: Callable[..., Any] | None = None
+        self._autograd_kernel: Callable[..., Any] | None = None  # runs in its place, but below autograd
+        self._autocast: dict[str, torch.dtype] = {}  # by the device's type: what operands are cast to in a region
+        self._rules: dict[Any, Callable[..., Any]] = {}  # by the class of a dispatch mode or of tensors
         self._declared = fn is None  # by ``define``: PyTorch's operators of that kind have no node of their own
         self._composite = False  # whether the kernel is made of other operators, which have derivatives
         self._step = self._made_step()
@@ -134,6 +142,25 @@ class CustomOpDef:
         self._backward = backward
         self._setup = setup_context
 
+    @property
+    def has_derivative(self) -> bool:
+        """Whether its backward step is known: made by ``custom_op``, registered, or that of what it calls."""
+        return not self._declared or self._composite or self._backward is not None or self._autograd_kernel is not None
+
+    def register_autocast(self, device_type: str, cast_inputs: torch.dtype) -> None:
+        """Cast floating point operands on a type of device inside of ``torch.autocast``."""
+        self._autocast[torch.device(device_type).type] = cast_inputs
+
+    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> Any:
+        """Set what a dispatch mode or a tensor subclass of a class gives: ``fn(mode, func, types, args, kwargs)``.
+
+        It is called in place of the class's ``__torch_dispatch__``. Also a decorator.
+        """
+        if fn is None:
+            return lambda fn: self.register_torch_dispatch(torch_dispatch_class, fn)
+        self._rules[torch_dispatch_class] = fn
+        return fn
+
     def register_vmap(self, func: Any = None) -> Any:
         """Set the batching rule: ``func(info, in_dims, *args)`` returns ``(output, out_dims)``. Also a decorator."""
         if func is None:
@@ -143,6 +170,15 @@ class CustomOpDef:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = self._bind(args, kwargs)
+        for device, dtype in self._autocast.items():
+            if torch.is_autocast_enabled(device):
+                with torch.autocast(device, enabled=False):
+                    return self(*_cast(bound.args, device, dtype), **bound.kwargs)
+        for cls, rule in self._rules.items():
+            if any(isinstance(t, cls) for t in tree_leaves((args, kwargs))):
+                return rule(None, self._opoverload, (cls,), args, kwargs)
+        if self._autograd_kernel is not None and not below_autograd.get():
+            return self._autograd_kernel(*bound.args, **bound.kwargs)
         if self._declared and self._backward is None:
             return self._fall_through(bound)
         written = tree_leaves([bound.arguments[name] for name in self._mutates])
@@ -231,6 +267,13 @@ class CustomOpDef:
             return entered[-1].context.see_custom(self._opoverload, args, proceed)
         dispatch = sys.modules.get(f"{__package__}._python_dispatch")
         if dispatch is not None and (stack := dispatch._stack.get()):
+            rule = self._rules.get(type(stack[-1].mode))
+            if rule is not None:
+                token = dispatch._stack.set(stack[:-1])
+                try:
+                    return rule(stack[-1].mode, self._opoverload, (), args, kwargs)
+                finally:
+                    dispatch._stack.reset(token)
             return stack[-1].asked(self._opoverload, args, kwargs)
         return proceed()
 
@@ -264,6 +307,8 @@ class CustomOpDef:
         if device != "meta":
             text = f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
             raise NotImplementedError(f"{text} Register a kernel with impl().")
+        if written_by(self._schema) and self._schema.endswith("-> ()"):
+            return lambda *args, **kwargs: None
         if self._declared:
             raise NotImplementedError(
                 f"{self._qualname}: attempted to run this operator with Meta tensors, but there was no fake impl or "

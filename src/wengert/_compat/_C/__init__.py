@@ -115,6 +115,18 @@ def _ExcludeDispatchKeyGuard(keys: Any) -> Iterator[None]:
         _excluded.reset(token)
 
 
+@contextmanager
+def _AutoDispatchBelowAutograd() -> Iterator[None]:
+    """Inside, kernels that ``Library.impl`` registered for "Autograd" are passed by."""
+    from wengert.utils._custom_ops import below_autograd
+
+    token = below_autograd.set(True)
+    try:
+        yield
+    finally:
+        below_autograd.reset(token)
+
+
 def _dispatch_tls_local_exclude_set() -> Any:
     """The keys that ``_ExcludeDispatchKeyGuard`` notes here."""
     return _excluded.get()
