@@ -20,9 +20,7 @@ tensor([ 3., 12.])
 
 from __future__ import annotations
 
-import inspect
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,289 +28,18 @@ from typing import Any
 import wengert as torch
 
 from ._base.errors import noted, warn
-from ._base.modes import is_grad_enabled
-from ._tape.node import version_of
-from ._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
-from ._tape.tensor import Tensor, current_fn
-from .autograd.function import Function
-from .utils._aten import OpOverload, ask, not_tensors
-from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
+from .utils._aten import OpOverload
+from .utils._custom_ops import OPERATORS, CustomOpDef, overloads_of, packet_of
 from .utils._schemas import infer_schema, keyword_only_tensors, signature_of, written_by
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
-    "register_kernel", "register_vmap",
+    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
+    "infer_schema", "opcheck", "register_autocast", "register_autograd", "register_fake", "register_kernel",
+    "register_torch_dispatch", "register_vmap",
 ]  # fmt: skip
 
-_OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
 LIBRARIES_OF_TESTS = Path(str(torch.__file__)).parent / "lib"
 _REFUSED: list[str] = []  # files that were passed to load_library
-
-
-# ---- operators
-class _Call:
-    """One call of a custom operator; lists of tensors are taken apart, since ``autograd.Function`` has none."""
-
-    def __init__(self, kwargs: dict[str, Any], defaults: int) -> None:
-        self.kwargs = kwargs
-        self.defaults = defaults  # how many of the last positional arguments have their default
-        self.recorded = is_grad_enabled()
-
-    def take(self, args: tuple[Any, ...]) -> list[Any]:
-        """The arguments taken apart."""
-        self.counts = [None if _is_leaf(a) else len(a) for a in args]
-        flat, self.spec = tree_flatten(args, is_leaf=_is_leaf)
-        return flat
-
-    def out(self, result: Any) -> Any:
-        """The output taken apart."""
-        flat, self.out_spec = tree_flatten(result, is_leaf=_is_leaf)
-        return result if isinstance(result, Tensor) else tuple(flat)
-
-    def gradients(self, given: Any) -> list[Any]:
-        """The gradients for the arguments taken apart."""
-        grads: list[Any] = []
-        for g, count in zip(given, self.counts, strict=False):
-            grads += [g] if count is None else [None] * count if g is None else g
-        missing = len(self.counts) - len(given)
-        return grads + [None] * missing if 0 < missing <= self.defaults else grads
-
-
-def _requires_grad(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.requires_grad
-
-
-def _is_leaf(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(not isinstance(t, Tensor) for t in value)
-    return not isinstance(value, tuple)
-
-
-class CustomOpDef:
-    """A custom operator; ``custom_op`` makes it."""
-
-    def __init__(self, qualname: str, fn: Callable[..., Any] | None, schema: str, mutates: Iterable[str] = ()) -> None:
-        self._namespace, _, self._name = qualname.partition("::")
-        self._qualname, self._schema, self._init_fn, self._kernel = qualname, schema, fn, fn
-        self._mutates = tuple(mutates)
-        self._signature = signature_of(schema)
-        self._backward: Callable[..., Any] | None = None
-        self._setup: Callable[..., Any] | None = None
-        self._vmap: Callable[..., Any] | None = None
-        self._fake: Callable[..., Any] | None = None
-        self._declared = fn is None  # by ``define``: PyTorch's operators of that kind have no node of their own
-        self._composite = False  # whether the kernel is made of other operators, which have derivatives
-        self._step = self._made_step()
-        _OPERATORS[qualname] = self
-
-    def __repr__(self) -> str:
-        return f"<CustomOpDef({self._qualname})>"
-
-    @property
-    def _opoverload(self) -> OpOverload:
-        return _Overload(self)
-
-    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
-        """Use another function on these devices, of which only ``"cpu"`` exists. Also a decorator."""
-        if fn is None:
-            return lambda fn: self.register_kernel(device_types, fn)
-        listed = [device_types] if isinstance(device_types, str) or device_types is None else list(device_types)
-        if None in listed or "cpu" in listed:
-            self._kernel = fn
-        return fn
-
-    def register_fake(self, fn: Any, /) -> Any:
-        """Set the version for tensors without data (``device="meta"``). Also a decorator."""
-        self._fake = fn
-        return fn
-
-    def register_autograd(self, backward: Any, /, *, setup_context: Any = None) -> None:
-        """Set the derivative: ``backward(ctx, *grads)`` returns a gradient, or ``None``, for each input.
-
-        ``setup_context(ctx, inputs, output)`` saves values for it. If the operator has keyword-only parameters, its
-        arguments are ``ctx, inputs, keyword_only_inputs, output``.
-        """
-        if keyword_only_tensors(self._signature):
-            raise NotImplementedError(
-                "register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your "
-                f"tensors not kwarg-only. Got: {self._qualname}{self._schema}"
-            )
-        self._backward = backward
-        self._setup = setup_context
-
-    def register_vmap(self, func: Any = None) -> Any:
-        """Set the batching rule: ``func(info, in_dims, *args)`` returns ``(output, out_dims)``. Also a decorator."""
-        if func is None:
-            return self.register_vmap
-        self._vmap = func
-        return func
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        bound = self._bind(args, kwargs)
-        if self._declared and self._backward is None:
-            return self._fall_through(bound)
-        written = tree_leaves([bound.arguments[name] for name in self._mutates])
-        call = _Call(bound.kwargs, self._defaults_at_end(bound.args))
-        flat = self._step.apply(*call.take(bound.args), call)
-        result = tree_unflatten(list(flat) if isinstance(flat, tuple) else [flat], call.out_spec)
-        for t in written:
-            if isinstance(t, Tensor):
-                torch.autograd.graph.increment_version(t)
-        return result
-
-    def _defaults_at_end(self, args: tuple[Any, ...]) -> int:
-        """How many of the last positional arguments are their defaults: for these backward may return nothing."""
-        defaults = [parameter.default for parameter in self._signature.parameters.values()][: len(args)]
-        count = 0
-        while count < len(args) and type(args[-1 - count]) is type(defaults[-1 - count]):
-            if args[-1 - count] != defaults[-1 - count]:
-                break
-            count += 1
-        return count
-
-    def _takes(self, args: Any, kwargs: Any) -> bool:
-        try:
-            self._bind(args, kwargs)
-        except RuntimeError:
-            return False
-        return True
-
-    def _bind(self, args: Any, kwargs: Any) -> inspect.BoundArguments:
-        try:
-            bound = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            text = str(error).replace("missing a required argument:", "is missing value for argument")
-            if text == "too many positional arguments":
-                most = sum(p.kind is not p.KEYWORD_ONLY for p in self._signature.parameters.values())
-                text = f"expected at most {most} argument(s) but received {len(args) + len(kwargs)} argument(s)"
-            declared = f"{self._qualname}{self._schema}"
-            raise RuntimeError(f"{self._qualname}() {text}. Declaration: {declared}") from None
-        for position, (name, value) in enumerate(bound.arguments.items()):
-            if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
-                if value is None and self._declared:  # PyTorch's dispatcher takes it for an undefined tensor
-                    continue
-                raise RuntimeError(
-                    f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found "
-                    f"type '{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
-                    f"{self._qualname}{self._schema}"
-                )
-        bound.apply_defaults()
-        return bound
-
-    def _fall_through(self, bound: inspect.BoundArguments) -> Any:
-        """Call the kernel as a function; in the mode "warn", backward passes through its results warn."""
-        result = self._intercepted(bound.args, bound.kwargs)
-        inputs = [t for t in tree_leaves((bound.args, bound.kwargs)) if isinstance(t, Tensor)]
-        if not self._warns() or not any(t.requires_grad for t in inputs):
-            return result
-        nodes = tuple(current_fn(t) if t.requires_grad else None for t in inputs)
-        several = isinstance(result, (tuple, list))
-        outs = [self._warning(t, inputs, nodes) for t in (result if several else [result])]
-        return type(result)(outs) if several else outs[0]
-
-    def _warns(self) -> bool:
-        return not self._composite and is_grad_enabled() and fallback_mode == "warn"
-
-    def _warning(self, t: Any, inputs: list[Tensor], nodes: Any) -> Any:
-        """A result whose backward warns: by a hook if the kernel recorded it, else by a node without gradients."""
-        if not isinstance(t, Tensor) or not (t.is_floating_point() or t.is_complex()):
-            return t
-        if t.requires_grad:
-            written = [t, t._base] if any(t is x for x in inputs) else [t]
-            for x in (x for x in written if x is not None and x.requires_grad):
-                x.register_hook(lambda g: warn_of_fallback(self._qualname))
-            return t
-        if any(t is x for x in inputs):  # its history may be a view's
-            return t
-        return refusing(WarnNotImplemented, self._qualname, (t,), nodes)[0]
-
-    def _intercepted(self, args: Any, kwargs: Any) -> Any:
-        """Run; selective checkpoints and dispatch modes, which are below autograd, see the call."""
-        proceed = lambda: self._run(args, kwargs)
-        selective = sys.modules.get(f"{__package__}.utils._selective")
-        if selective is not None and (entered := selective._entered.get()):
-            return entered[-1].context.see_custom(self._opoverload, args, proceed)
-        dispatch = sys.modules.get(f"{__package__}.utils._python_dispatch")
-        if dispatch is not None and (stack := dispatch._stack.get()):
-            return stack[-1].asked(self._opoverload, args, kwargs)
-        return proceed()
-
-    def _run(self, args: Any, kwargs: Any) -> Any:
-        if self._kernel is None:
-            text = f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
-            raise NotImplementedError(f"{text} Register a kernel with impl().")
-        given = [a for a in tree_leaves(args) if isinstance(a, Tensor)]
-        if self._fake is not None and any(a.is_meta for a in given):
-            return self._fake(*args, **kwargs)
-        result = self._kernel(*args, **kwargs)
-        if self._declared:
-            return result
-        for r in tree_leaves(result):
-            if isinstance(r, Tensor) and any(version_of(r) is version_of(a) for a in given):
-                raise RuntimeError(
-                    f"{self._name} (with implementation in {inspect.getmodule(self._kernel)}): The output of this "
-                    "custom operator (1) must not also be an input to this custom operator and (2) may not alias any "
-                    "inputs to this custom operator or other returns. The most common way to trigger this error is if "
-                    "we have y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of the "
-                    "offending output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return "
-                    "y."
-                )
-            given.append(r)
-        return result
-
-    def _made_step(self) -> type[Function]:
-        """The ``autograd.Function`` that records a custom operator."""
-        op = self
-
-        class Step(Function):
-            @staticmethod
-            def forward(*given: Any) -> Any:
-                *flat, call = given
-                return call.out(op._intercepted(tree_unflatten(flat, call.spec), call.kwargs))
-
-            @staticmethod
-            def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-                *flat, call = inputs
-                ctx._call = call
-                if op._setup is None or not call.recorded or not any(_requires_grad(t) for t in flat):
-                    return
-                ctx.needs_input_grad = tuple(tree_unflatten(list(ctx.needs_input_grad[:-1]), call.spec))
-                args = tuple(tree_unflatten(flat, call.spec))
-                output = tree_unflatten(list(output) if isinstance(output, tuple) else [output], call.out_spec)
-                if call.kwargs:
-                    op._setup(ctx=ctx, inputs=args, keyword_only_inputs=call.kwargs, output=output)
-                else:
-                    op._setup(ctx=ctx, inputs=args, output=output)
-
-            @staticmethod
-            def backward(ctx: Any, *grads: Any) -> Any:
-                if op._backward is None:
-                    raise RuntimeError(
-                        f"Trying to backward through {op._namespace}.{op._name}.default but no autograd formula was "
-                        "registered. Please use register_autograd to add one."
-                    )
-                call = ctx._call
-                nested = tree_unflatten(list(grads), call.out_spec)
-                given = op._backward(ctx, *nested) if isinstance(nested, tuple) else op._backward(ctx, nested)
-                return (*call.gradients(given if isinstance(given, (tuple, list)) else (given,)), None)
-
-            @staticmethod
-            def vmap(info: Any, in_dims: Any, *given: Any) -> Any:
-                if op._vmap is None:
-                    raise noted(
-                        RuntimeError(f"{op._qualname}: no batching rule is registered"),
-                        "What to do: register_vmap, or loop over the examples.",
-                    )
-                *flat, call = given
-                dims = tuple(tree_unflatten(list(in_dims[:-1]), call.spec))
-                output, out_dims = op._vmap(info, dims, *tree_unflatten(flat, call.spec), **call.kwargs)
-                result = call.out(output)
-                listed: Any = broadcast_to_and_flatten(out_dims, call.out_spec)
-                return result, tuple(listed) if isinstance(result, tuple) else listed[0]
-
-        Step.__name__ = Step.__qualname__ = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"
-        Step._backward_cls.__name__ = Step.__name__ + "Backward"
-        return Step
 
 
 def custom_op(
@@ -350,10 +77,9 @@ def custom_op(
         raise ValueError(
             f"Expected name to be in the form of `namespace::name`, but got {name}: an operator has one namespace"
         )
-    return CustomOpDef(name, fn, text, () if mutates_args == "unknown" else mutates_args)
-
-
-fallback_mode = "warn"  # or "nothing": what backward does with results of operators without a derivative
+    made = CustomOpDef(name, fn, text, () if mutates_args == "unknown" else mutates_args)
+    made.register_kernel(device_types, fn)
+    return made
 
 
 # ---- operators by their schemas
@@ -361,18 +87,32 @@ def _known(name: Any) -> CustomOpDef:
     if isinstance(name, CustomOpDef):
         return name
     name = getattr(name, "_qualname", name)
-    if name not in _OPERATORS:
+    if name not in OPERATORS:
         if "::" not in str(name):
             wanted = 'Expected `qualname` to be of the form "namespace::name"'
             raise ValueError(f"{wanted}, but got {name}. It has a namespace and a name, such as aten::sin.")
         raise RuntimeError(f"operator {name} does not exist")
-    return _OPERATORS[name]
+    return OPERATORS[name]
 
 
 def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
     """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` sets its function."""
     if not isinstance(qualname, str):
         raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
+    if "::" not in qualname:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
+            "torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
+        )
+    if "(" not in schema:
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
+            f'"{schema}"'
+        )
+    if qualname in OPERATORS:
+        raise RuntimeError(
+            f"Tried to register an operator ({qualname}{schema}) with the same name and overload name multiple times."
+        )
     CustomOpDef(qualname, None, schema)
 
 
@@ -380,9 +120,9 @@ def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any
     """Set an operator's function on these devices. Also a decorator."""
     if func is None:
         return lambda func: impl(qualname, types, func, lib=lib)
-    return _known(qualname).register_kernel(
-        [str(t).lower() for t in ([types] if isinstance(types, str) else types)], func
-    )
+    names = [str(t).lower() for t in ([types] if isinstance(types, str) else types)]
+    everywhere = ("default", "compositeimplicitautograd", "compositeexplicitautograd")
+    return _known(qualname).register_kernel([None if name in everywhere else name for name in names], func)
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
@@ -396,7 +136,7 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel:
     After ``torch.ops.load_library`` has refused a file, an unknown operator may belong to that file. The registration
     is then ignored without an error, which torchvision needs if its compiled part is missing.
     """
-    if _REFUSED and isinstance(op, str) and op not in _OPERATORS:
+    if _REFUSED and isinstance(op, str) and op not in OPERATORS:
         return (lambda func: func) if func is None else func
     return _known(op).register_fake if func is None else _known(op).register_fake(func)
 
@@ -406,9 +146,80 @@ def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, l
     _known(op).register_autograd(backward, setup_context=setup_context)
 
 
+def impl_abstract(qualname: Any, func: Any = None, *, lib: Any = None, _stacklevel: int = 1) -> Any:
+    """The former name of ``register_fake``."""
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: torch.dtype, /, *, lib: Any = None) -> None:
+    """``op.register_autocast`` of an operator, given itself or by name."""
+    if not isinstance(op, (str, CustomOpDef, OpOverload)):
+        raise ValueError(f"register_autocast({op}): got unexpected type for op: {type(op)}")
+    _known(op).register_autocast(device_type, cast_inputs)
+
+
+def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """``op.register_torch_dispatch`` of an operator, given itself or by name."""
+    return _known(op).register_torch_dispatch(torch_dispatch_class, func)
+
+
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
     """``op.register_vmap`` of an operator, given itself or by name."""
     return _known(op).register_vmap(func)
+
+
+def fallthrough_kernel() -> None:
+    """A kernel for ``Library.impl`` that stands for none: the operator goes on to the next one."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+class _FakeContext:
+    """What ``get_ctx`` returns."""
+
+    def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> int:
+        """Refuse a size that depends on data, which tensors without data do not have."""
+        raise RuntimeError(
+            "You're trying to run this operator with meta Tensors (as opposed to FakeTensors), but this operator may "
+            "return an output Tensor with data-dependent shape. Meta Tensors don't support operators with outputs that "
+            "have data-dependent shapes but FakeTensors do."
+        )
+
+
+def get_ctx() -> _FakeContext:
+    """In the version of an operator for tensors without data: what its sizes are asked of."""
+    return _FakeContext()
+
+
+_CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+def opcheck(
+    op: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    test_utils: str | Sequence[str] = _CHECKS,
+    raise_exception: bool = True,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> dict[str, Any]:
+    """Check what an operator was declared with on sample arguments.
+
+    ``test_schema``: it writes to nothing else, and returns no argument's memory. ``test_autograd_registration``: what
+    it records has a registered derivative. ``test_faketensor``: its version for tensors without data gives results of
+    the same sizes, dtypes and strides. ``test_aot_dispatch_dynamic``: compiled functions give the same results and
+    gradients.
+
+    Returns ``"SUCCESS"`` or the error for each check, or raises the first error if ``raise_exception``.
+
+    >>> import wengert as torch
+    >>> torch.library.opcheck(torch.ops.aten.sin.default, (torch.ones(2),), test_utils="test_faketensor")
+    {'test_faketensor': 'SUCCESS'}
+    """
+    from .testing._internal import optests
+
+    options: Any = {"test_utils": test_utils, "raise_exception": raise_exception, "atol": atol, "rtol": rtol}
+    return optests.opcheck(op, args, kwargs, **options)
 
 
 class Library:
@@ -421,7 +232,17 @@ class Library:
             raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         self.ns = ns
         self.kind = kind
+        self.dispatch_key = dispatch_key
         self.m: Any = self.__class__  # PyTorch's compiled library, which tests delete
+        self._defined: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def _destroy(self) -> None:
+        """Forget the operators that were declared here."""
+        for name in self._defined:
+            OPERATORS.pop(name, None)
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator, ``"foo(Tensor x) -> Tensor"``, and return its name."""
@@ -430,16 +251,21 @@ class Library:
             raise RuntimeError("Tried to parse a function schema but only the operator name was given")
         name = name.strip()
         define(f"{self.ns}::{name}", schema[len(name) :])
+        self._defined.append(f"{self.ns}::{name}")
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
-        """Set an operator's function; only dispatch keys for the CPU and for all devices have an effect."""
+        """Set an operator's function; only dispatch keys for the CPU, all devices and autograd have an effect."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = op_name if isinstance(op_name, str) else op_name._name
         op = _known(name if "::" in name else f"{self.ns}::{name}")
-        if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
-            op.register_kernel("cpu", fn)
+        if fn is fallthrough_kernel:
+            return
+        if dispatch_key in ("Autograd", "AutogradCPU"):
+            op._autograd_kernel = fn
+        elif dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
+            op.register_kernel("cpu" if dispatch_key == "CPU" else None, fn)
             op._composite = dispatch_key == "CompositeImplicitAutograd"
         elif dispatch_key == "Meta":
             op.register_fake(fn)
@@ -448,8 +274,12 @@ class Library:
 # ---- torch.ops
 @contextmanager
 def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
-    """A ``Library`` for a block of a test; what it defines stays."""
-    yield Library(*args, **kwargs)
+    """A ``Library`` for a block of a test."""
+    made = Library(*args, **kwargs)
+    try:
+        yield made
+    finally:
+        made._destroy()
 
 
 class _Namespace:
@@ -459,10 +289,10 @@ class _Namespace:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        found = _overloads(f"{self._name}::{name}")
+        found = overloads_of(f"{self._name}::{name}")
         if not found:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        return _packet_of(found[0])
+        return packet_of(found[0])
 
 
 def load_library(path: str) -> None:
@@ -483,81 +313,6 @@ def load_library(path: str) -> None:
         "Why: operators compiled for PyTorch do not run in wengert.",
         "What to do: declare the operator in Python, with torch.library.custom_op.",
     )
-
-
-def _overloads(qualname: str) -> list[CustomOpDef]:
-    """The operators ``NAMESPACE::NAME``, first, and ``NAMESPACE::NAME.OVERLOAD``."""
-    found = [op for name, op in _OPERATORS.items() if name.startswith(f"{qualname}.")]
-    return [_OPERATORS[qualname], *found] if qualname in _OPERATORS else found
-
-
-def _packet_of(op: CustomOpDef) -> Any:
-    return vars(op).setdefault("_packet", _Packet(op))
-
-
-class _Packet:
-    """``torch.ops.NAMESPACE.NAME``, with its overloads, mostly ``.default`` alone."""
-
-    def __init__(self, op: CustomOpDef) -> None:
-        self._qualname = self._qualified_op_name = op._qualname.partition(".")[0]
-        self.__name__ = op._name.partition(".")[0]
-        self._op = op
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = not_tensors(args, kwargs)
-        if found:
-            return ask(self, found, args, kwargs)
-        known = _overloads(self._qualname)
-        op = next((op for op in known if op._takes(args, kwargs)), self._op) if len(known) > 1 else self._op
-        return op(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> OpOverload:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        op = _OPERATORS.get(f"{self._qualname}.{name}")
-        if op is None:
-            raise AttributeError(f"The underlying op of '{self!r}' has no overload name '{name}'")
-        return _Overload(op)
-
-    @property
-    def default(self) -> OpOverload:
-        """The overload without a name."""
-        return _Overload(self._op)
-
-    def overloads(self) -> list[str]:
-        """The overloads' names."""
-        return [op._name.partition(".")[2] or "default" for op in _overloads(self._qualname)]
-
-    def __repr__(self) -> str:
-        return self._qualname.replace("::", ".")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Packet) and self._op is other._op
-
-    def __hash__(self) -> int:
-        return hash(self._qualname)
-
-
-class _Overload(OpOverload):
-    """``torch.ops.NAMESPACE.NAME.default``."""
-
-    def __init__(self, op: CustomOpDef) -> None:
-        self.namespace = op._namespace
-        super().__init__(_packet_of(op), op._name.partition(".")[2] or "default")
-        self._op, self._qualname = op, op._qualname
-
-    @property
-    def _schema(self) -> str:
-        return self._qualname + self._op._schema
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = not_tensors(args, kwargs)
-        return ask(self, found, args, kwargs) if found else self._op(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"{self._op._namespace}.{self.__name__}"
-
-    __str__ = __repr__
 
 
 def namespace(name: str) -> _Namespace:

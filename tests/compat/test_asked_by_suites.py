@@ -55,6 +55,17 @@ def test_a_lazy_property_returns_its_value_where_a_class_hides_it() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- names and stand-ins
+def test_the_node_of_a_leaf_in_a_graph_owns_it() -> None:
+    x = wengert.ones(2, requires_grad=True)
+    assert x._use_count() == 1
+    y = (x * 2).sum()
+    assert (x._use_count(), y._use_count()) == (2, 1)
+    y.backward(retain_graph=True)
+    assert x._use_count() == 2
+    del y
+    assert x._use_count() == 1
+
+
 def test_cdata_tells_tensors_apart() -> None:
     """pyro.module compares parameters by it."""
     x = wengert.nn.Parameter(wengert.ones(2))

@@ -11,14 +11,15 @@ import pytest
 
 import wengert as T
 from wengert import library
+from wengert.utils._custom_ops import OPERATORS
 
 
 @pytest.fixture(autouse=True)
 def _forget_operators() -> Iterator[None]:
-    before = dict(library._OPERATORS)
+    before = dict(OPERATORS)
     yield
-    library._OPERATORS.clear()
-    library._OPERATORS.update(before)
+    OPERATORS.clear()
+    OPERATORS.update(before)
 
 
 def double_and_add(a: T.Tensor, b: T.Tensor, *, alpha: float = 1.0, n: int = 2) -> tuple[T.Tensor, T.Tensor]:
@@ -33,6 +34,36 @@ def test_schema_of_annotations() -> None:
         '(Tensor x, Tensor? y, SymInt[] s, *, bool t=True, str name="a") -> Tensor[]'
     )
     assert library.infer_schema(f, mutates_args=("x",), op_name="f").startswith("f(Tensor(a0!) x, ")
+
+
+def _schemas_refused() -> list[Any]:
+    def nested(x: list[list[int]]) -> T.Tensor: ...
+    def ellipsis(x: T.Tensor) -> tuple[T.Tensor, ...]: ...
+    def text(x: T.Tensor) -> str: ...
+    def numbers(x: T.Tensor) -> list[int]: ...
+    def optional(x: T.Tensor) -> T.Tensor | None: ...
+    def default(x: T.Tensor, y: list[int] = [1]) -> T.Tensor: ...  # noqa: B006  the default is what is refused
+    def positional(x: T.Tensor, /) -> T.Tensor: ...
+    def unknown(x: Nothing) -> T.Tensor: ...  # type: ignore[name-defined]  # noqa: F821  likewise
+
+    return [
+        (nested, (), r"Parameter x has unsupported type list\[list\[int\]\]"),
+        (ellipsis, (), "Return has unsupported type tuple"),
+        (text, (), "Return has unsupported type <class 'str'>"),
+        (numbers, (), r"Return has unsupported type list\[int\]"),
+        (optional, (), "Return has unsupported type .*Tensor | None"),
+        (default, (), "Parameter y has an unsupported default value type <class 'list'>"),
+        (positional, (), "We do not support positional-only args, varargs, or varkwargs."),
+        (unknown, (), "Unsupported type annotation Nothing. It is not a type."),
+        (default, {"y"}, "Parameter y is in mutable_args but only Tensors or collections of Tensors can be mutated"),
+        (text, "x", "mutates_args must either be a sequence of the names of the arguments that are mutated or the str"),
+    ]
+
+
+@pytest.mark.parametrize(("function", "mutates", "text"), _schemas_refused())
+def test_annotations_that_are_no_schema(function: Any, mutates: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        library.infer_schema(function, mutates_args=mutates)
 
 
 def test_is_called_by_name_and_by_object() -> None:
@@ -82,12 +113,80 @@ def _scaled(x: T.Tensor, *, factor: float) -> T.Tensor:
     return x * factor
 
 
-def test_a_batching_rule_is_asked_for() -> None:
-    op = T.library.custom_op("own::two", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")
-    with pytest.raises(RuntimeError, match="own::two: no batching rule is registered"):
-        T.vmap(op)(T.ones(2, 3))
-    op.register_vmap(lambda info, in_dims, x: (op(x), in_dims[0]))
-    assert T.vmap(op)(T.ones(2, 3)).tolist() == [[2, 2, 2]] * 2
+def test_without_a_batching_rule_examples_are_called_one_by_one() -> None:
+    calls = []
+
+    def both(x: T.Tensor, y: T.Tensor) -> tuple[T.Tensor, T.Tensor]:
+        calls.append(x.shape)
+        return x * 2, x.sum() + y
+
+    op = T.library.custom_op("own::both", both, mutates_args=())
+    first, second = T.vmap(op, in_dims=(1, None))(T.arange(6.0).view(2, 3), T.ones(1))
+    assert (first.tolist(), second.tolist()) == ([[0, 6], [2, 8], [4, 10]], [[4], [6], [8]])
+    assert calls == [(2,)] * 3
+    op.register_vmap(lambda info, in_dims, x, y: (op(x, y), (in_dims[0], in_dims[0])))
+    T.vmap(op, in_dims=(0, None))(T.ones(3, 2), T.ones(2))
+    assert calls[3:] == [(3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "shape", "text"),
+    [
+        ("(Tensor x) -> Tensor", (0, 2), "The fallback path does not support vmap over dims of size 0"),
+        ("(Tensor(a!) x) -> ()", (1, 2), "the fallback path doesn't work on out= or view ops"),
+        ("(Tensor x) -> int", (1, 2), "We could not generate a fallback"),
+    ],
+)
+def test_calls_that_are_not_mapped(schema: str, shape: tuple[int, ...], text: str) -> None:
+    results = {"Tensor": lambda x: x.clone(), "()": lambda x: None, "int": lambda x: 3}
+    kernel = results[schema.rpartition(" ")[2]]
+    op = library.custom_op("own::unmapped", kernel, mutates_args={"x"} if "!" in schema else (), schema=schema)
+    with pytest.raises(RuntimeError, match=rf"Batching rule not implemented for own::unmapped.*{text}"):
+        T.vmap(op)(T.ones(shape))
+
+
+def test_kernels_of_devices(either: ModuleType) -> None:
+    op = either.library.custom_op(
+        "kernels::one", lambda x: x * 1, mutates_args=(), schema="(Tensor x) -> Tensor", device_types="cuda"
+    )
+    x = either.ones(1)
+    with pytest.raises(NotImplementedError, match="Could not run 'kernels::one' with arguments from the 'CPU'"):
+        op(x)
+    op.register_kernel("cpu", lambda x: x * 2)
+    assert op(x).item() == 2
+    with op.set_kernel_enabled("cpu", enabled=False):
+        assert op(x).item() == 1
+        with op.set_kernel_enabled("cpu"):
+            assert op(x).item() == 2
+        assert op(x).item() == 1
+    with pytest.raises(RuntimeError, match="There was no fake impl registered for <CustomOpDef"):
+        op(either.ones(1, device="meta"))
+    with pytest.raises(ValueError, match=r"are required to have a `device: torch.device` argument"):
+        either.library.custom_op(
+            "kernels::two", lambda n: n, mutates_args=(), schema="(int n) -> int", device_types="cpu"
+        )
+    writes = either.library.custom_op(
+        "kernels::three", lambda x: None, mutates_args={"x"}, schema="(Tensor(a!) x) -> ()"
+    )
+    with pytest.raises(RuntimeError, match="Cannot register autograd formula for non-functional operator <Cust"):
+        writes.register_autograd(lambda ctx, g: g)
+
+
+def test_operators_are_declared_once(either: ModuleType) -> None:
+    with either.library._scoped_library("declared", "FRAGMENT") as lib:
+        lib.define("foo(Tensor x) -> Tensor")
+        with pytest.raises(RuntimeError, match=r"Tried to register an operator \(declared::foo\(Tensor x\) -> Te"):
+            lib.define("foo(Tensor x) -> Tensor")
+        lib.impl("foo", lambda x: x.neg(), "CPU")
+        with pytest.raises(NotImplementedError, match="to run this operator with Meta tensors, but there was no f"):
+            either.ops.declared.foo(either.ones(1, device="meta"))
+        assert repr(lib) == "Library(kind=FRAGMENT, ns=declared, dispatch_key=)>"
+    with pytest.raises(AttributeError):
+        either.ops.declared.foo
+    with pytest.raises(ValueError, match='to be of the form "namespace::name", but got foo'):
+        either.library.define("foo", "(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="expected schema to look like"):
+        either.library.define("declared::foo", "bad")
 
 
 def test_a_mutated_argument_counts_a_write() -> None:
@@ -279,6 +378,12 @@ def test_a_base_that_requires_no_grad_has_no_hook(fallback: str, recwarn: pytest
     assert [NOT_REGISTERED in str(w.message) for w in recwarn] == [True] * (fallback == "warn")
 
 
+def test_a_result_that_is_an_operand_by_its_schema_is_left_alone(fallback: str) -> None:
+    op = declared("cloned(Tensor(a!) x, Tensor y) -> (Tensor(a!), Tensor)", lambda x, y: (x.clone(), y.detach() * 2))
+    written, other = op(T.ones(2), T.ones(2, requires_grad=True))
+    assert not written.requires_grad and other.requires_grad == (fallback == "warn")
+
+
 def test_overloads_of_custom_operators() -> None:
     op = T.library.custom_op("own::halved", lambda x: x / 2, mutates_args=(), schema="(Tensor x) -> Tensor")
     overload = T.ops.own.halved.default
@@ -452,3 +557,113 @@ def test_overloads_are_found_by_their_arguments(either: Any) -> None:
         "asked.many.two",
         [2, 2],
     )
+
+
+def test_kernels_for_autograd(either: ModuleType) -> None:
+    with either.library._scoped_library("autograds", "FRAGMENT") as lib:
+        lib.define("foo(Tensor x) -> Tensor")
+
+        class Foo(either.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                with either._C._AutoDispatchBelowAutograd():
+                    return either.ops.autograds.foo(x)
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g * 5
+
+        lib.impl("foo", Foo.apply, "Autograd")
+        lib.impl("foo", lambda x: x * 2, "CPU")
+        x = either.ones(2, requires_grad=True)
+        y = either.ops.autograds.foo(x)
+        assert y.tolist() == [2, 2]
+        y.sum().backward()
+        assert x.grad.tolist() == [5, 5]
+
+
+def test_operands_are_cast_in_regions(either: ModuleType) -> None:
+    op = either.library.custom_op(
+        "casts::mm", lambda a, b: a @ b, mutates_args=(), schema="(Tensor a, Tensor b) -> Tensor"
+    )
+    op.register_autocast("cpu", either.bfloat16)
+    x = either.ones(2, 2)
+    assert op(x, x).dtype is either.float32
+    with either.autocast("cpu", dtype=either.bfloat16):
+        assert op(x, x).dtype is either.bfloat16
+        assert op(x.double(), x.double()).dtype is either.float64
+    with pytest.raises(ValueError, match=r"register_autocast\(3\): got unexpected type for op: <class 'int'>"):
+        either.library.register_autocast(3, "cpu", either.bfloat16)
+
+
+def test_rules_of_dispatch_modes(either: ModuleType) -> None:
+    op = either.library.custom_op("rules::neg", lambda a: -a, mutates_args=(), schema="(Tensor a) -> Tensor")
+    seen: list[str] = []
+
+    class Mode(either.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    @either.library.register_torch_dispatch("rules::neg", Mode)
+    def rule(mode: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        seen.append(f"rule {func}")
+        return args[0] * 7
+
+    x = either.ones(1)
+    with Mode():
+        y = op(x)
+    assert (y.item(), op(x).item(), seen) == (7, -1, ["rule rules.neg.default"])
+
+
+def _checks(library: Any) -> list[str]:
+    """What ``opcheck`` says of operators that are and are not what they were declared as."""
+    x, leaf = library.ones(2), library.ones(2, requires_grad=True)
+
+    def made(name: str, kernel: Any, fake: Any, schema: str = "(Tensor x) -> Tensor", mutates: Any = ()) -> Any:
+        op = library.library.custom_op(f"checks::{name}", kernel, mutates_args=mutates, schema=schema)
+        if fake is not None:
+            op.register_fake(fake)
+        return op
+
+    good = made("good", lambda x: x.sin(), lambda x: library.empty_like(x))
+    differentiable = made("also", lambda x: x * 2, lambda x: library.empty_like(x))
+    differentiable.register_autograd(lambda ctx, g: g * 2)
+    found = []
+    for call in (
+        lambda: library.library.opcheck(good, (x,)),
+        lambda: library.library.opcheck(good, (leaf,)),
+        lambda: library.library.opcheck(differentiable, (leaf,)),
+        lambda: library.library.opcheck(made("faceless", lambda x: x.sin(), None), (x,)),
+        lambda: library.library.opcheck(made("size", lambda x: x.sin(), lambda x: library.empty(3)), (x,)),
+        lambda: library.library.opcheck(
+            made("kind", lambda x: x.sin(), lambda x: library.empty(2, dtype=library.int)), (x,)
+        ),
+        lambda: library.library.opcheck(
+            made("writes", lambda x: x.add_(1).clone(), lambda x: library.empty_like(x)), (x,)
+        ),
+        lambda: library.library.opcheck(
+            made("told", lambda x: x.add_(1) and None, None, "(Tensor(a!) x) -> ()", {"x"}), (x,)
+        ),
+        lambda: library.library.opcheck(good, (x,), test_utils="test_schema"),
+        lambda: library.library.opcheck(good, (x,), test_utils="other"),
+        lambda: library.library.opcheck(len, (x,)),
+        lambda: library.library.opcheck(good, (x,), rtol=1.0),
+        lambda: library.library.opcheck(library.ops.aten.sin.default, (leaf,)),
+    ):
+        try:
+            found.append(str(call()))
+        except Exception as error:  # noqa: BLE001  which one is compared
+            found.append(f"{type(error).__name__}: {str(error).partition('. ')[0]}")
+    return found
+
+
+def test_opcheck_as_pytorch(torch: ModuleType) -> None:
+    mine, theirs = _checks(T), _checks(torch)
+    assert [line.replace("wengert", "torch") for line in mine] == theirs
+
+
+def test_opcheck_finds_histories_that_nothing_registered() -> None:
+    op = declared("recorded(Tensor x) -> Tensor", lambda x: x.sin())
+    with pytest.raises(T.testing._internal.optests.OpCheckError, match="incorrectly registered an autograd kernel"):
+        library.opcheck(op, (T.ones(2, requires_grad=True),))

@@ -183,4 +183,6 @@ def test_causal_masks_know_their_corner() -> None:
 def test_tensors_of_one_storage_are_aliases() -> None:
     x = T.ones(3)
     assert T._C._is_alias_of(x, x[1:]) and T._C._is_alias_of(x, x.detach()) and not T._C._is_alias_of(x, T.ones(3))
+    assert T._C._overlaps(x[:1], x[2:]) and not T._C._overlaps(x, x.clone())
+    assert not T._C._is_alias_of(x, 3) and not T._C._overlaps(x.to_sparse(), x)
     assert isinstance(x.untyped_storage(), T.StorageBase)

@@ -37,6 +37,15 @@ def test_transforms_work_in_inference_mode() -> None:
     assert grad(partly)(x).equal(T.ones(3))
 
 
+def test_wrong_states_and_cotangents_are_pytorchs_errors() -> None:
+    models = [T.nn.Linear(2, 2), T.nn.Linear(2, 3)]
+    with pytest.raises(RuntimeError, match=r"stack expects each tensor to be equal size, but got \[2, 2\] at entry 0"):
+        T.func.stack_module_state(models)
+    _, pull = vjp(squares, T.ones(2))
+    with pytest.raises(TypeError, match="gradients can be either Tensors or None, but got float"):
+        pull(1.0)
+
+
 @pytest.mark.parametrize("aux", [1, 1.0, "abc", None, [T.ones(1), 1]])
 def test_what_is_returned_beside_the_value_is_of_tensors(aux: Any) -> None:
     x = T.ones(3)

@@ -417,6 +417,7 @@ def failures(t: Any) -> list[Any]:
         lambda: o.Adagrad([w], initial_accumulator_value=-1),
         lambda: o.SparseAdam([w], lr=0.0),
         lambda: o.SparseAdam([t.ones(2, dtype=t.complex64, requires_grad=True)]),
+        lambda: o.SparseAdam([w, t.sparse_coo_tensor([[0]], [1.0], (3,), check_invariants=False)]),
         lambda: o.LBFGS([{"params": [w]}, {"params": [v]}]),
         lambda: s.StepLR(1, 1),
         lambda: s.StepLR(sgd, 1, last_epoch=3),
@@ -465,6 +466,18 @@ def test_sparse_adam_refuses_dense_gradients() -> None:
     w.grad = wengert.ones(2)
     with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients, please consider Adam instead"):
         optimizer.step()
+
+
+def test_sparse_adam_of_a_tensor_without_dims(torch: ModuleType) -> None:
+    results = []
+    for library in (torch, wengert):
+        w = library.tensor(2.0, requires_grad=True)
+        optimizer = library.optim.SparseAdam([w], lr=0.1)
+        for g in (1.0, 3.0):
+            w.grad = library.tensor(g).to_sparse()
+            optimizer.step()
+        results.append((w.item(), optimizer.state[w]["exp_avg"].item(), optimizer.state[w]["exp_avg_sq"].item()))
+    assert results[0] == results[1]
 
 
 def test_required_option() -> None:

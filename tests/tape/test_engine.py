@@ -278,6 +278,32 @@ def what_hooks_are_told(library: ModuleType) -> list[int]:
     return [*told, x.max(0)[0].grad_fn(library.ones(3)).shape[0]]
 
 
+def test_posthooks_get_the_gradients_that_a_limited_pass_computes() -> None:
+    """None for the others; ``cat`` and custom functions compute all of theirs, as in PyTorch."""
+
+    class Product(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+    a, b = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+    seen = []
+    for made in (T.mul, lambda a, b: T.lerp(a, b, a), lambda a, b: T.cat([a, b]), Product.apply):
+        for limited in ([a], [b], [a, b]):
+            y = made(a * 1, b * 1)
+            y.grad_fn.register_hook(lambda inputs, outputs: seen.append([g is not None for g in inputs]))
+            y.sum().backward(inputs=limited)
+    assert seen == [
+        *([True, False], [False, True], [True, True]),
+        *([True, False, True], [False, True, False], [True, True, True]),
+        *[[True, True]] * 6,
+    ]
+
+
 def test_indices_have_no_cotangents() -> None:
     assert what_hooks_are_told(T) == [1, 1, 1, 1, 1, 1, 2, 2, 2]
 

@@ -573,6 +573,20 @@ def names_of(torch: Any, resolve: Any, cls: Any) -> dict[str, Any]:
     return found
 
 
+def test_parts_of_complex_tensors_ask_by_their_properties() -> None:
+    asked = []
+
+    class Asked(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append(func)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = T.ones(2, dtype=T.complex64).as_subclass(Asked)
+    assert x.real.tolist() == [1, 1] and T.imag(x).tolist() == [0, 0]
+    assert T.Tensor.real.__get__ in asked and T.real not in asked and T.imag in asked
+
+
 def test_the_same_functions_ask_as_in_pytorch(torch: Any) -> None:
     from torch.overrides import resolve_name as torch_name
 

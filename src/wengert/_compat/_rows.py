@@ -309,8 +309,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("_infer_size", lambda *sizes: find(":broadcast_shapes")(*sizes), "The size of both, broadcast."),  # noqa: PLW0108
         answers("_add_docstr", switches.add_docstr, "The object with its docstring."),
         answers("_jit_try_infer_type", switches.infer_type, "The type of a value for TorchScript, if it has one."),
-        answers("_is_alias_of", lambda a, b: a.untyped_storage()._cdata == b.untyped_storage()._cdata,
-                "Whether both tensors have the same storage."),
+        answers("_is_alias_of", switches.share_storage, "Whether both are tensors with the same storage."),
+        answers("_overlaps", switches.share_storage, "Whether both are tensors with the same storage, as in PyTorch."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
         values(has_lapack=True, has_mkl=False, has_openmp=False, has_cuda=False, has_mps=False, has_xpu=False),

@@ -157,6 +157,15 @@ class InferredType:
         return self
 
 
+def share_storage(a: Any, b: Any) -> bool:
+    """Whether both are tensors with the same storage; a sparse tensor has none."""
+    from wengert import Tensor
+
+    if any(not isinstance(t, Tensor) or t.is_sparse for t in (a, b)):
+        return False
+    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
 def infer_type(obj: Any) -> InferredType:
     """The type of a value for TorchScript: that of its items, for a container whose items have one type."""
     from wengert import Tensor, dtype

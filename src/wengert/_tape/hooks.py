@@ -210,16 +210,20 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
         call_posthooks(n, tuple(x for m in n._edges() if m is not None for x in (m, None)), create_graph, gs)
 
 
+_TOGETHER = frozenset(("block_diag", "cat", "stack"))  # whose gradients PyTorch computes as one list
+
+
 def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any = None) -> tuple[Any, ...]:
     """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge.
 
-    ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them.
+    ``gs``: the grad_outputs; as in PyTorch, hooks that were registered while the node ran are given ``None`` for them,
+    and for grad_inputs that a pass limited to some inputs does not ask for, unless they are computed together.
     """
     if gs is None:
         gs = (None,) * count_outputs(n)
     edges = n._edges()
     aligned = by_edge(n, pairs)
-    if not n.by_user:  # a user's function computes all; of an operator's, hooks see what the pass asks for
+    if not n.by_user and getattr(n, "operator", "") not in _TOGETHER:  # a user's function computes all
         from .engine import current_pass  # seldom needed
 
         now = current_pass()

@@ -7,6 +7,7 @@ Python function to its elements.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
 from .._payloads.transforms import one_example, refuse_formats
 from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
-from .._tape.node import view_of
+from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory
 from .._tape.view_chain import chain_of
 from .._tape.views import base_of, check_inplace, count_write, writable
@@ -216,10 +217,14 @@ def cdata(self: Tensor) -> int:
     return id(self)
 
 
+_HELD_BY_ITS_LEAF = 3  # the leaf, the variable and the argument of ``getrefcount``
+
+
 @method("Tensor._use_count")
 def use_count(self: Tensor) -> int:
-    """PyTorch's count of owners in C++ of what a tensor stands for: here Python is the only one."""
-    return 1
+    """PyTorch's count of owners in C++ of what a tensor stands for: Python, and the node of a leaf in a graph."""
+    node = self._node
+    return 2 if type(node) is AccumulateGrad and getrefcount(node) > _HELD_BY_ITS_LEAF else 1
 
 
 @method("Tensor.data_ptr Tensor.const_data_ptr")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._base.registry import PUBLIC
 from .._payloads.transforms import Transformed
 from .._tape.tensor import Tensor, wrap
 
@@ -79,15 +80,14 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
-    from .._base.registry import TENSORS
-
+    stack = PUBLIC["torch"]["stack"]
     result: dict[str, Any] = {}
     for name in states[0]:
         tensors = [state[name] for state in states]
         needs = {t.requires_grad for t in tensors}
         if len(needs) > 1:
             raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-        stacked = TENSORS.stack(tensors, 0)
+        stacked = stack(tensors, 0)
         result[name] = stacked.detach().requires_grad_() if needs == {True} else stacked
     return result
 

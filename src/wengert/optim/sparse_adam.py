@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ from ._elementwise import check_betas, check_one_element, check_option, number, 
 from .optimizer import Optimizer, ParamsT, loss_of
 
 __all__ = ["SparseAdam"]
+
+
+_REFUSED: tuple[tuple[Callable[[Tensor], bool], str], ...] = (
+    (attrgetter("is_sparse"), "Sparse params at indices {}: SparseAdam requires dense parameter tensors"),
+    (torch.is_complex, "Complex params at indices {}: SparseAdam does not support complex parameters"),
+)
 
 
 class SparseAdam(Optimizer):
@@ -45,11 +52,11 @@ class SparseAdam(Optimizer):
         check_option("epsilon value", eps, eps > 0.0)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        places = [([i, j], p) for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"])]
-        if sparse := [place for place, p in places if p.is_sparse]:
-            raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
-        if complex := [place for place, p in places if p.is_complex()]:
-            raise ValueError(f"Complex params at indices {complex}: SparseAdam does not support complex parameters")
+        for is_wrong, text in _REFUSED:
+            groups = enumerate(self.param_groups)
+            found = [[i, j] for i, group in groups for j, p in enumerate(group["params"]) if is_wrong(p)]
+            if found:
+                raise ValueError(text.format(found))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients, which must be sparse.
@@ -79,7 +86,7 @@ class SparseAdam(Optimizer):
 def _update(p: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
     """One parameter's step, at the indices of a coalesced gradient."""
     beta1, beta2 = group["betas"]
-    at = tuple(g.indices)
+    at = tuple(g.indices) or None  # of a tensor without dims, its one element in a row
     mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
     m = mean[at]
     m = m + (g.values - m) * (1 - beta1)

@@ -14,7 +14,7 @@ from typing import Any
 from .._base.aten_names import aten_name
 from .._base.constants import contiguous_format
 from .._base.dtypes import from_numpy_dtype
-from .._base.registry import Operator
+from .._base.registry import TENSORS, Operator
 from .._tape.tensor import Tensor
 from ._aten import OpOverload, aten, overload_of
 from ._aten_schemas import matching, schemas
@@ -54,9 +54,52 @@ def asked_as(info: Operator, args: tuple[Any, ...]) -> tuple[OpOverload, tuple[A
     if found is not None:
         name, overload, placed, named, count = found
         known = {id(t) for t in _leaves(args) if isinstance(t, Tensor)}
-        if count == 1 and all(id(t) in known for t in _leaves((placed, named)) if isinstance(t, Tensor)):
+        if count in (1, info.outputs) and all(
+            id(t) in known for t in _leaves((placed, named)) if isinstance(t, Tensor)
+        ):
             return getattr(getattr(aten, name), overload), placed, named
     return overload_of(info, args), args, {}
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``nn.functional.linear`` in PyTorch's steps, of which dispatch modes and subclasses are asked."""
+    if weight.ndim != 2 or not x.ndim:
+        return NotImplemented
+    if bias is not None:
+        rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+        product = TENSORS.affine_mm(rows, weight.t(), bias, 1, 1)
+    else:
+        turned = weight.t()
+        if x.ndim == 1:
+            return x.unsqueeze(0).mm(turned).squeeze(0)
+        product = (x if x.ndim == 2 else x.reshape(-1, x.shape[-1])).mm(turned)
+    return product if x.ndim == 2 else product.view(*x.shape[:-1], weight.shape[0])
+
+
+COMPOSED: dict[str, Callable[..., Tensor]] = {"linear": linear}  # operators that PyTorch divides before it asks
+
+
+def cast_answer(op: OpOverload, answer: Any, count: int, asked: str) -> Any:
+    """What a dispatch mode or a subclass answered for an operator with so many results (-1: a list of them).
+
+    ``asked``: the lines of the error that name who was asked.
+    """
+    if answer is NotImplemented:
+        raise TypeError(
+            f"Multiple dispatch failed for 'torch._ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:"
+            f"\n\n{asked}\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+        )
+    if count != 1 and not isinstance(answer, (list, str, tuple)):
+        if count == -1:
+            raise RuntimeError(
+                f"Unable to cast Python instance of type {type(answer)} to C++ type '?' (#define "
+                "PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+            )
+        raise RuntimeError(f"Object of type '{type(answer).__name__}' is not an instance of 'sequence'")
+    for result in (answer,) if count == 1 else answer:
+        if result is not None and not isinstance(result, Tensor):
+            raise RuntimeError(f"Unable to cast {result} to Tensor")
+    return answer
 
 
 _DIMS = frozenset({"dim", "dim0", "dim1", "dim2", "dims"})
@@ -163,6 +206,15 @@ def sort(x: Any, dim: int, descending: bool, stable: bool) -> Call:
 
 
 @_call
+def sum_to(x: Any, shape: Any) -> Call:
+    more = x.ndim - len(shape)
+    dims = [k for k in range(x.ndim) if k < more or shape[k - more] != x.shape[k]]
+    if more and len(dims) > more:
+        raise TypeError("two sums in PyTorch")
+    return _to("sum", x, dims, not more)
+
+
+@_call
 def convolution_transposed(
     x: Any, w: Any, b: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Call:
@@ -257,6 +309,8 @@ CALLS |= {
     "_to_copy": lambda x, dtype, *_: _to("_to_copy", x, dtype=from_numpy_dtype(dtype)),
     "gather": lambda x, index, dim: _to("gather", x, dim, index),
     "affine_mm": lambda a, b, x, beta, alpha: _to("addmm", x, a, b, beta=beta, alpha=alpha),
+    "affine_mv": lambda a, b, x, beta, alpha: _to("addmv", x, a, b, beta=beta, alpha=alpha),
+    "affine_outer": lambda a, b, x, beta, alpha: _to("addr", x, a, b, beta=beta, alpha=alpha),
     "topk": lambda x, k, dim, largest: _to("topk", x, k, -1 if dim == x.ndim - 1 else dim, largest),
     "_glu": lambda x, dim: _to("glu", x, -1 if dim == x.ndim - 1 else dim),
     "_rpow": lambda x, base: _to("pow", base, x),

@@ -26,7 +26,7 @@ from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.override_sites import modes_state
 from ._aten import NOTHING, aten, intercepted, overload_of
-from ._aten_calls import asked_as
+from ._aten_calls import COMPOSED, asked_as, cast_answer
 
 __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
 
@@ -46,6 +46,10 @@ class _Entered:
         stack = _stack.get()
         if not stack or stack[-1] is not self:
             return proceed()
+        if info.name in COMPOSED and isinstance(self.mode, TorchDispatchMode):
+            composed = COMPOSED[info.name](*args)
+            if composed is not NotImplemented:
+                return composed
         op, given, named = self.mode._call_of(info, args)
         return self.asked(op, given, named, (info, args))
 
@@ -56,11 +60,14 @@ class _Entered:
             _stack.set(stack[:-1])
             intercepted.set((op, *call, (args, kwargs)) if call is not None else NOTHING)
             AROUND.set(around or partial(_under, stack))
-            return self.mode.__torch_dispatch__(op, (), args, kwargs)
+            answer = self.mode.__torch_dispatch__(op, (), args, kwargs)
         finally:
             _stack.set(stack)
             intercepted.set(before)
             AROUND.set(around)
+        if not isinstance(self.mode, TorchDispatchMode) or op == aten._local_scalar_dense.default:
+            return answer
+        return cast_answer(op, answer, 1 if call is None else call[0].outputs, f"  - mode object {self.mode!r}\n")
 
 
 class OperatorMode:

@@ -22,65 +22,95 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any
 
     Raises ValueError if a parameter has no annotation, or one that operators do not support.
     """
+    if isinstance(mutates_args, str) and mutates_args != "unknown":
+        raise ValueError(
+            "mutates_args must either be a sequence of the names of the arguments that are mutated or the string "
+            "'unknown'. "
+        )
     signature = inspect.signature(prototype_function)
-    hints = typing.get_type_hints(prototype_function)
+
+    def refuse(what: str) -> typing.NoReturn:
+        raise ValueError(f"infer_schema(func): {what} Got func with signature {signature})")
+
+    try:
+        hints = typing.get_type_hints(prototype_function)
+    except NameError as error:
+        refuse(f"Unsupported type annotation {error.name}. It is not a type. ({error}).")
+
+    def text_of(hint: Any, who: str, allowed: re.Pattern[str]) -> str:
+        text = _type_text(hint)
+        if not allowed.fullmatch(text):
+            refuse(f"{who} has unsupported type {hint}. The valid types are: {allowed.pattern}.")
+        return text
+
     parts: list[str] = []
     for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise ValueError(
-                f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. {name}"
-            )
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            refuse(f"We do not support positional-only args, varargs, or varkwargs. {name}")
         if name not in hints:
-            raise ValueError(
-                f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature "
-                f"{signature})"
-            )
+            refuse(f"Parameter {name} must have a type annotation.")
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        text = _type_text(hints[name], f"Parameter {name}")
+        text = text_of(hints[name], f"Parameter {name}", _PARAMETERS)
+        if name in mutates_args and not text.startswith("Tensor"):
+            refuse(f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors can be mutated")
         if mutates_args == "unknown" or name in mutates_args:
             text = text.replace("Tensor", f"Tensor(a{len(parts)}!)", 1)
-        value = parameter.default
-        if isinstance(value, (str, torch.device)):
-            value = f'"{value}"'
-        elif isinstance(value, torch.dtype):
-            value = str(value).removeprefix("torch.")
-        parts.append(f"{text} {name}" + ("" if value is parameter.empty else f"={value}"))
+        default = "" if parameter.default is parameter.empty else f"={_default_text(name, parameter.default, refuse)}"
+        parts.append(f"{text} {name}{default}")
     unknown = set() if mutates_args == "unknown" else {*mutates_args} - signature.parameters.keys()
     if unknown:
-        raise ValueError(
-            f"infer_schema(func): {unknown} in mutates_args were not found in the custom op's signature. mutates_args "
-            "should contain the names of all args that the custom op mutates, or just the string 'unknown' if you "
-            f"don't know. Got func with signature {signature})"
+        refuse(
+            f"{unknown} in mutates_args were not found in the custom op's signature. mutates_args should contain the "
+            "names of all args that the custom op mutates, or just the string 'unknown' if you don't know."
         )
     if "return" not in hints:
-        raise ValueError(
-            "infer_schema(func): No return type annotation was provided. Please add one. Got func with signature "
-            f"{signature})"
-        )
+        refuse("No return type annotation was provided. Please add one.")
     result = hints["return"]
-    many = typing.get_origin(result) is tuple
-    text = ", ".join(_type_text(t, "Return") for t in typing.get_args(result)) if many else _type_text(result, "Return")
-    schema = f"({', '.join(parts)}) -> {f'({text})' if many or result is type(None) else text}"
+    if result is type(None):
+        text = "()"
+    elif typing.get_origin(result) is tuple:
+        arguments = typing.get_args(result)
+        if not all(_RESULTS.fullmatch(_type_text(t)) for t in arguments):
+            refuse(f"Return has unsupported type {result}. The valid types are: {_RESULTS.pattern}.")
+        text = f"({', '.join(map(_type_text, arguments))})"
+    else:
+        text = text_of(result, "Return", _RESULTS)
+    schema = f"({', '.join(parts)}) -> {text}"
     return schema if op_name is None else op_name + schema
 
 
-def _type_text(hint: Any, who: str) -> str:
-    if hint is type(None):
-        return ""
+_PARAMETERS = re.compile(
+    r"Tensor(\?|\[\]|\?\[\])?|(SymInt|float|bool)(\?|\[\]|\[\]\?)?|Scalar(\?|\[\])?|(str|ScalarType|Device)\??"
+)
+_RESULTS = re.compile(r"Tensor(\[\])?|SymInt|float|bool|Scalar")
+
+
+def _default_text(name: str, value: Any, refuse: Callable[[str], typing.NoReturn]) -> str:
+    if isinstance(value, (str, torch.device)):
+        return f'"{value}"'
+    if isinstance(value, torch.dtype):
+        return str(value).removeprefix("torch.")
+    if value is None or isinstance(value, (int, float)):
+        return str(value)
+    refuse(
+        f"Parameter {name} has an unsupported default value type {type(value)}. Please file an issue on GitHub so we "
+        "can prioritize this."
+    )
+
+
+def _type_text(hint: Any) -> str:
+    """The schema's name of a type, "" where it has none."""
     arguments = typing.get_args(hint)
     origin = typing.get_origin(hint)
-    if origin in (typing.Union, types.UnionType) and type(None) in arguments:
-        (kind,) = (a for a in arguments if a is not type(None))
-        return _type_text(kind, who) + "?"
+    if origin in (typing.Union, types.UnionType) and type(None) in arguments and len(arguments) == 2:
+        return next(_type_text(a) for a in arguments if a is not type(None)) + "?"
     if origin in (list, Sequence) and len(arguments) == 1:
-        return _type_text(arguments[0], who) + "[]"
-    names = {torch.dtype: "ScalarType", torch.device: "Device", **_TYPES}
+        return _type_text(arguments[0]) + "[]"
     if origin in (typing.Union, types.UnionType) and set(arguments) <= {int, float, bool}:
         return "Scalar"
-    if hint not in names:
-        raise ValueError(f"infer_schema(func): {who} has unsupported type {hint}. The valid types are: {list(names)}.")
-    return names[hint]
+    names = {torch.dtype: "ScalarType", torch.device: "Device", **_TYPES}
+    return names.get(hint, "") if isinstance(hint, (type, str)) else ""
 
 
 _PARAMETER = re.compile(

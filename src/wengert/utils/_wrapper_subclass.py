@@ -27,7 +27,7 @@ from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, new, wrap
 from .._tensor_api.torch_function import _insert
 from ._aten import NOTHING, aten, intercepted, overload_name
-from ._aten_calls import asked_as
+from ._aten_calls import COMPOSED, asked_as, cast_answer
 
 _DEPTH = DEEPEST + 0x100  # a depth that no transform and no other payload has
 _asked: ContextVar[tuple[Any, tuple[Any, ...], list[Any]]] = ContextVar("wengert_wrapped_call", default=(None, (), []))
@@ -219,6 +219,8 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
             for cls in kinds:
                 out = cls.__torch_dispatch__(op, kinds, args, kwargs)  # type: ignore[attr-defined]
                 if out is not NotImplemented:
+                    if call is not None:
+                        cast_answer(op, out, call[0].outputs, "")
                     for t in out if type(out) in (list, tuple) else (out,):
                         if isinstance(t, Tensor) and isinstance(t._payload, Wrapped):
                             _keep_slots(t)
@@ -227,11 +229,7 @@ def dispatch(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any =
         _asked.reset(asked)
         intercepted.reset(before)
         writes.op = writing
-    raise TypeError(
-        f"Multiple dispatch failed for 'torch._ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n\n"
-        + "".join(f"  - tensor subclass {cls!r}\n" for cls in kinds)
-        + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
-    )
+    return cast_answer(op, NotImplemented, 1, "".join(f"  - tensor subclass {cls!r}\n" for cls in kinds))
 
 
 def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
@@ -239,6 +237,9 @@ def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
     tensors = [t for a in args for t in (a if type(a) in (list, tuple) else (a,)) if isinstance(t, Tensor)]
     if not any(isinstance(t._payload, Wrapped) for t in tensors) or any(map(level_of, tensors)):
         return proceed()  # under a transform the classes are asked inside of it, about what is left of the arguments
+    composed = COMPOSED[info.name](*args) if info.name in COMPOSED else NotImplemented
+    if composed is not NotImplemented:
+        return composed
     given = shown(args)
     writing = getattr(getattr(writes, "op", None), "__name__", None)
     if writing is not None and not any(t._node is not None for t in tensors):

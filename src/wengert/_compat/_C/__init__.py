@@ -115,6 +115,18 @@ def _ExcludeDispatchKeyGuard(keys: Any) -> Iterator[None]:
         _excluded.reset(token)
 
 
+@contextmanager
+def _AutoDispatchBelowAutograd() -> Iterator[None]:
+    """Inside, kernels that ``Library.impl`` registered for "Autograd" are passed by."""
+    from wengert.utils._custom_ops import below_autograd
+
+    token = below_autograd.set(True)
+    try:
+        yield
+    finally:
+        below_autograd.reset(token)
+
+
 def _dispatch_tls_local_exclude_set() -> Any:
     """The keys that ``_ExcludeDispatchKeyGuard`` notes here."""
     return _excluded.get()
@@ -182,18 +194,18 @@ class _nn(metaclass=_Compiled):
 
 def _get_autograd_fallback_mode() -> str:
     """What backward does with results of operators that were registered without a derivative."""
-    from wengert import library
+    from wengert.utils import _custom_ops
 
-    return library.fallback_mode
+    return _custom_ops.fallback_mode
 
 
 def _set_autograd_fallback_mode(mode: str) -> None:
     """Set it: "nothing" or "warn"."""
-    from wengert import library
+    from wengert.utils import _custom_ops
 
     if mode not in ("nothing", "warn"):
         raise RuntimeError(f"Unsupported AutogradFallbackMode: {mode}")
-    library.fallback_mode = mode
+    _custom_ops.fallback_mode = mode
 
 
 _stashed = threading.local()

@@ -376,15 +376,20 @@ def imag_public(input: Tensor) -> Tensor:
     return TENSORS.select(view_as_real(input), input.ndim, 1)
 
 
-def _set_part(part: Any) -> Any:
+def _property_of(part: Any) -> property:
+    """A tensor's property beside a function, of which overrides are asked by its own name."""
+
+    def getter(self: Tensor) -> Tensor:
+        return part(self)  # type: ignore[no-any-return]
+
     def setter(self: Tensor, value: Any) -> None:
         part(self).copy_(value)
 
-    return setter
+    return property(getter, setter, doc=part.__doc__)
 
 
-publish(property(real_public, _set_part(real_public), doc=real_public.__doc__), "Tensor.real")
-publish(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
+publish(_property_of(real_public), "Tensor.real")
+publish(_property_of(imag_public), "Tensor.imag")
 
 
 # ---- angle, sign
