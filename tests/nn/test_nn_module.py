@@ -32,6 +32,57 @@ class Net(nn.Module):
         return self.b(self.a(x)) * self.scale * factor
 
 
+def test_functions_of_the_package_are_no_methods_of_modules() -> None:
+    class Gate(nn.Module):
+        act, gate = W.tanh, nn.functional.gelu  # in PyTorch they are built in, and no class binds them
+
+    assert Gate.act is W.tanh and Gate().act(W.zeros(2)).tolist() == Gate().gate(W.zeros(2)).tolist() == [0, 0]
+
+
+@pytest.fixture
+def swapping() -> Any:
+    W.__future__.set_swap_module_params_on_conversion(True)
+    yield
+    W.__future__.set_swap_module_params_on_conversion(False)
+
+
+def test_parameters_are_swapped_where_asked(swapping: Any) -> None:
+    layer = nn.Linear(2, 2)
+    layer(W.ones(2)).sum().backward()
+    weight, grad = layer.weight, layer.weight.grad
+    assert grad is not None
+    layer.double()
+    assert layer.weight is weight and weight.grad is grad and weight.dtype == grad.dtype == W.float64
+    layer.to("meta")
+    assert layer.weight is weight and weight.is_meta and weight.is_leaf and weight.requires_grad
+    state = {name: W.ones(p.shape) for name, p in layer.named_parameters()}
+    layer.load_state_dict(state, assign=True)
+    assert layer.weight is weight and weight.data_ptr() == state["weight"].data_ptr()
+    layer.load_state_dict(nn.Linear(2, 2).state_dict())
+    assert layer.weight is weight and weight.dtype == W.float32 and not W.equal(weight.data, W.ones(2, 2))
+
+
+def test_the_value_of_module_load_takes_the_place_of_the_parameter(swapping: Any) -> None:
+    class Scaled(W.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is W.Tensor.module_load:
+                return (args[1] * 2).as_subclass(cls)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    class Careless(nn.Parameter):
+        def module_load(self, other: Any, assign: bool = False) -> Any:
+            return other
+
+    layer = nn.Linear(1, 1, bias=False)
+    layer.weight = weight = nn.Parameter(W.zeros(1, 1).as_subclass(Scaled))
+    layer.load_state_dict({"weight": W.ones(1, 1)})
+    assert layer.weight is weight and weight.item() == 2 and isinstance(weight, Scaled)
+    layer.weight = Careless(W.zeros(1, 1))
+    with pytest.raises(RuntimeError, match=r'While swapping the parameter named "weight".*returned one of self'):
+        layer.load_state_dict({"weight": W.ones(1, 1)})
+
+
 def test_nn_is_not_imported_by_wengert() -> None:
     code = "import sys, wengert; assert 'wengert.nn' not in sys.modules; wengert.nn.Linear; print('ok')"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

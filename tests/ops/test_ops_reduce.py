@@ -189,6 +189,9 @@ def test_out_is_written_and_resized() -> None:
     v, i = wg.empty(2), wg.empty(2, dtype=wg.int64)
     r = wg.max(x, 1, out=(v, i))
     assert v.tolist() == [2.0, 4.0] and i.tolist() == [1, 1] and r.values is v
+    largest = wg.tensor([1.0, 2.0])  # as optimizers with AMSGrad keep it
+    assert wg.max(largest, wg.tensor([2.0, 1.0]), out=largest) is largest and largest.tolist() == [2.0, 2.0]
+    assert wg.min(largest, other=wg.tensor([1.0, 3.0]), out=largest).tolist() == [1.0, 2.0]
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         wg.sum(x.requires_grad_(), 0, out=out)
 

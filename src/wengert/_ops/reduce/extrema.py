@@ -251,12 +251,14 @@ def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
+    kwargs = numpy_names(kwargs)
+    if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
+        if out is not None:
+            kwargs["out"] = out
+        return getattr(TENSORS, name + "imum")(input, *args, **kwargs)
     if out is not None:
         rule = EXACT if isinstance(out, (tuple, list)) else None if args or kwargs else _OUT_OF_ALL
         return write_out(out, fn, (input, *args), kwargs, rule)
-    kwargs = numpy_names(kwargs)
-    if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
-        return getattr(TENSORS, name + "imum")(input, *args, **kwargs)
     dim, keepdim = _dim_and_keepdim(name, input, args, kwargs)
     if dim is None:
         return fn(input)

@@ -6,11 +6,14 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import wengert as torch
+
 from ..._base.errors import noted, warn
 from ..._base.grad_mode import no_grad
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
 from ..parameter import Parameter, is_lazy
+from . import _conversion
 from ._handles import WrappedHook, add_hook
 
 EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
@@ -226,15 +229,19 @@ class Stateful:
                 "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
                 "to their corresponding key in the module instead of copying them in place?)"
             )
+        swap = _conversion.get_swap_module_params_on_conversion()
         try:
             with no_grad():
-                if assign:
+                if swap:
+                    torch.utils.swap_tensors(param, _assigned(param, _loaded(param, given, assign)))
+                elif assign:
                     setattr(self, name, _assigned(param, given))
                 else:
                     param.copy_(given)
         except Exception as error:  # noqa: BLE001  every failure is reported, with those of the other tensors
+            action = "swapping" if swap else "copying"
             error_msgs.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and '
+                f'While {action} the parameter named "{key}", whose dimensions in the model are {param.size()} and '
                 f"whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
             )
 
@@ -268,6 +275,17 @@ def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, lis
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
                 "if incompatible_keys need to be modified, it should be done inplace."
             )
+
+
+def _loaded(param: Any, given: Any, assign: bool) -> Any:
+    """What ``param.module_load`` makes of a tensor of a state dict."""
+    loaded = param.module_load(given, assign=assign)
+    if loaded is given or loaded is param:
+        raise RuntimeError(
+            "module_load returned one of self or other, please .detach() the result if returning one of the inputs in "
+            "module_load"
+        )
+    return loaded
 
 
 def _assigned(param: Any, given: Any) -> Any:

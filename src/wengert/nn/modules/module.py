@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..._base.errors import noted, warn
 from ..._base.grad_mode import no_grad
+from ..._base.registry import PUBLIC
 from ..._base.tracebacks import Exit, with_handler
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
@@ -60,6 +61,8 @@ _HOOK_DICTS = (
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
+
+_BUILT_IN = PUBLIC["torch"], PUBLIC["nn.functional"]
 
 
 def _addindent(text: str, spaces: int) -> str:
@@ -121,6 +124,13 @@ class Module(Hooked, Stateful, Named):
     call_super_init: bool = False
     training: bool
     forward: Callable[..., Any] = _forward_unimplemented
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        """``act = torch.tanh`` in a class stays a function: PyTorch's are built in, and no class binds them."""
+        super().__init_subclass__(**rest)
+        for name, value in list(vars(cls).items()):
+            if type(value) is FunctionType and any(dict.get(t, value.__name__) is value for t in _BUILT_IN):
+                setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
@@ -333,12 +343,14 @@ class Module(Hooked, Stateful, Named):
             for module in self.children():
                 module._apply(fn)
         anew = _conversion.get_overwrite_module_params_on_conversion()
-        anew = anew and not _conversion.get_swap_module_params_on_conversion()
         for key, param in self._parameters.items():
             if param is None:
                 continue
             with no_grad():
                 applied = fn(param)
+            if _conversion.swaps(applied):
+                _conversion.swap(f"{self._get_name()}.{key}", param, applied, fn)
+                continue
             grad = param.grad
             if anew or applied.device is not param.device:  # a tensor without data cannot become one with data in place
                 self._parameters[key] = new = Parameter(applied, param.requires_grad)
