@@ -23,6 +23,7 @@ from .._base.registry import TENSORS, public, publish
 from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import Meta, no_data, no_item, no_numpy
 from .._payloads.transforms import Batched, Dual, Transformed
+from .._tape.conjugates import conjugate_views, flags
 from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
@@ -414,6 +415,13 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
             "What to do: tensor.detach().numpy() where no gradient is wanted; it shares the memory as well.",
             code="W006",
         )
+    if conjugate_views and not force:
+        conj, neg = flags(self)
+        if conj or neg:
+            bit, resolve = ("conjugate", "conj") if conj else ("negative", "neg")
+            raise RuntimeError(
+                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{resolve}().numpy() instead."
+            )
     a = self._payload
     if type(a) is np.ndarray:
         return a[...] if not inference_tensors else _unlocked(self, a)

@@ -262,7 +262,7 @@ _SIGNED: dict[str, Any] = {"to_float": False, "integers": True, "fast": FLOATING
 _NO_COMPLEX_INPUT = no_complex("{} does not support complex inputs.")
 
 
-@unary(out_rule=of_kind("b", "isposinf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
+@unary(out_rule=of_kind("b", "isposinf does not support non-boolean outputs."), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isposinf(lib, input):
     """Whether each element is plus infinity.
 
@@ -272,7 +272,7 @@ def isposinf(lib, input):
     return input == float("inf")
 
 
-@unary(out_rule=of_kind("b", "isneginf does not support non-boolean outputs"), check=_NO_COMPLEX_INPUT, **_SIGNED)
+@unary(out_rule=of_kind("b", "isneginf does not support non-boolean outputs."), check=_NO_COMPLEX_INPUT, **_SIGNED)
 def isneginf(lib, input):
     """Whether each element is minus infinity.
 
@@ -293,7 +293,7 @@ def isreal(lib, input):
 
 
 @unary(
-    out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
+    out_rule=of_kind("b", "signbit does not support non-boolean outputs."),
     check=no_complex("signbit is not implemented for complex tensors.", NotImplementedError),
     integer=lambda lib, x: x < 0,
     **_SIGNED,
