@@ -271,7 +271,12 @@ OUTS = (
     """,
 )
 NUMPY = (
-    "a = np.arange(2); w = T.ones(2, requires_grad=True); s = T.arange(3); c = T.ones(2, dtype=T.complex64)",
+    """
+a = np.arange(2); w = T.ones(2, requires_grad=True); s = T.arange(3); c = T.ones(2, dtype=T.complex64)
+class Wrapper(T.Tensor):
+    def __new__(cls, inner, **options): return T.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, **options)
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None): return NotImplemented
+""",
     """
     T.tensor([a, a])
     T.asarray(w)
@@ -281,6 +286,14 @@ NUMPY = (
     T.searchsorted(T.arange(6).view(3, 2).t(), T.zeros(2, 1).long())
     T.from_dlpack(3)
     c.conj().__dlpack__()
+    T.from_dlpack(s.__dlpack__()), T.utils.dlpack.from_dlpack is T.from_dlpack
+    d = s.__dlpack__(); T.from_dlpack(d)[0] = 7; s
+    d = s.__dlpack__(); T.from_dlpack(d); T.from_dlpack(d)
+    T.is_autocast_cpu_enabled(), T.get_autocast_cpu_dtype(), T.get_autocast_gpu_dtype()
+    T.set_autocast_cpu_enabled(False), T.set_autocast_cpu_dtype(T.bfloat16), T.set_autocast_gpu_dtype(T.float16)
+    Wrapper(T.ones(2)).tolist()
+    Wrapper(T.ones(2).int(), requires_grad=True)
+    T.Tensor._make_subclass(T.Tensor, T.ones(2).int(), True)
     w.detach().__dlpack__(stream=1)
     w.detach().__dlpack__(stream="a")
     w.detach().__dlpack__(stream=-1) is None

@@ -145,6 +145,16 @@ _make_cell = object.__new__
 _FOLLOWED = (FollowedVersion, ConjugateVersion)
 
 
+def refuse_numpy(tensor: Tensor) -> None:
+    """Raise PyTorch's error for a view of conjugates or negatives: NumPy's arrays show their memory as it is."""
+    conj, neg = flags(tensor)
+    if conj or neg:
+        bit, resolve = ("conjugate", "conj") if conj else ("negative", "neg")
+        raise RuntimeError(
+            f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{resolve}().numpy() instead."
+        )
+
+
 def flags(tensor: Tensor) -> tuple[bool, bool]:
     """``(is_conj, is_neg)``: whether a tensor shows the conjugates, or the negatives, of its memory."""
     steps = []
