@@ -564,7 +564,7 @@ def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _re
 def frobenius_norm(input: Tensor, dim: Ints, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
 def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: _bool | None = None) -> Tensor:
-    """A tensor on the memory of another library's array, by the DLPack protocol."""
+    """A tensor on the memory of another library's array, or of a capsule, by the DLPack protocol."""
 def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: Device = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements."""
 def from_numpy(ndarray: _ndarray) -> Tensor:

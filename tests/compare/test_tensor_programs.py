@@ -113,11 +113,24 @@ v = T.tensor(1.5, requires_grad=True); T.ones(1).index_reduce(0, i[:1], T.ones(1
     y.scatter(1, T.tensor([[0, 5], [7, 8]]), 1.)
     y.gather(0, T.tensor([[0, 8], [5, -3]]))
     y[0].index_fill(0, T.tensor([7, 6, -9]), 1.)
+    y.index_select(1, T.tensor([0, 9]))
+    y.index_select(0, T.tensor([0, 9]))
+    y.index_add(0, T.tensor([0, 1, 0]), T.ones(2, 5))
+    y.index_reduce(1, T.tensor([0, 1]), T.ones(2, 5), "prod")
+    y[[range(2), range(2)]]
+    x[0][[range(2)]]
+    y[[np.arange(2), 1]]
+    y[[np.arange(2), np.arange(2), range(2)]]
+    y[1 << 64]
+    y[0, -(1 << 64)]
+    x.__delitem__(0)
+    T.unravel_index(T.tensor([1]), (1, 2, 2.5))
     """,
 )
 VIEWS = (
     """
 f = T.arange(12.).view(3, 4).clone(); s = f.untyped_storage(); ts = f._typed_storage(); one = T.tensor(1)
+c = T.tensor([1 + 2j, 3 - 4j]).conj()
 """,
     """
     T.empty(0).set_(s)
@@ -134,6 +147,13 @@ f = T.arange(12.).view(3, 4).clone(); s = f.untyped_storage(); ts = f._typed_sto
     T.empty(0).set_(T.ones(2, dtype=T.int64))
     f.t().view(T.float64)
     T.view_as_complex(f[:, 1:3])
+    c.numpy()
+    c.imag.numpy()
+    c.real.numpy(), c.detach().real.numpy(), c.real.detach().numpy(), c.numpy(force=True), c.resolve_conj().numpy()
+    c.imag.is_neg(), c.real.is_neg(), c.detach().imag.is_neg(), c.imag.detach().is_neg(), c.real.detach().is_neg()
+    c.view(T.float32)
+    c.view(T.complex64)
+    c.imag.view(T.int32)
     one.T, one.H, one.mT, T.adjoint(one)
     f.contiguous(memory_format=T.preserve_format).shape
     f.t().contiguous(memory_format=T.preserve_format)
@@ -167,6 +187,22 @@ NUMBERS = (
     T.std(T.zeros(0, 1), 1)
     T.var(T.zeros(3, 0), 1)
     T.vander(f.half()), T.vander(b)
+    h = T.tensor([.3, 2.5, 7.7]); T.xlogy(h.half(), 3), T.xlogy(h.bfloat16(), h.bfloat16()), T.special.entr(h.half())
+    T.special.xlog1py(T.tensor([.3, 2, 0]).bfloat16(), T.tensor([7.7, 2.5, -1]).bfloat16()), T.special.entr(f.half() - 1)
+    T.logaddexp(f.bfloat16(), x), T.logaddexp(x, f.bfloat16())
+    n = float("nan"); s = T.tensor([1., 2, n]); T.searchsorted(s, T.tensor([1.5, 2, 3, n])), T.bucketize(n, s[:2])
+    n = float("nan"); T.searchsorted(T.tensor([1., 2, n]), T.tensor([1.5, 2, 3, n]), right=True)
+    T.fft.fft(f, 2.5)
+    T.fft.irfft(f, 2.5)
+    T.fft.fftfreq(0), T.fft.rfftfreq(3, dtype=T.float64)
+    T.fft.fftfreq(-1)
+    T.fft.rfftfreq(3, dtype=T.int32)
+    T.linalg.lu_factor(T.stack([T.eye(2), T.ones(2, 2)]))
+    T.linalg.lu_factor_ex(T.zeros(2, 2), check_errors=True)
+    T.linalg.lu_factor_ex(T.zeros(2, 2)), T.linalg.lu(T.zeros(2, 2))
+    T.signbit(f, out=f)
+    T.isneginf(f, out=f)
+    T.distributions.Normal(0., 1.).sample(3)
     T.linalg.vander(b)
     T.tensor([[1], []])
     T.set_float32_matmul_precision("foo"), T.get_float32_matmul_precision()
@@ -235,7 +271,12 @@ OUTS = (
     """,
 )
 NUMPY = (
-    "a = np.arange(2); w = T.ones(2, requires_grad=True); s = T.arange(3); c = T.ones(2, dtype=T.complex64)",
+    """
+a = np.arange(2); w = T.ones(2, requires_grad=True); s = T.arange(3); c = T.ones(2, dtype=T.complex64)
+class Wrapper(T.Tensor):
+    def __new__(cls, inner, **options): return T.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, **options)
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None): return NotImplemented
+""",
     """
     T.tensor([a, a])
     T.asarray(w)
@@ -245,6 +286,14 @@ NUMPY = (
     T.searchsorted(T.arange(6).view(3, 2).t(), T.zeros(2, 1).long())
     T.from_dlpack(3)
     c.conj().__dlpack__()
+    T.from_dlpack(s.__dlpack__()), T.utils.dlpack.from_dlpack is T.from_dlpack
+    d = s.__dlpack__(); T.from_dlpack(d)[0] = 7; s
+    d = s.__dlpack__(); T.from_dlpack(d); T.from_dlpack(d)
+    T.is_autocast_cpu_enabled(), T.get_autocast_cpu_dtype(), T.get_autocast_gpu_dtype()
+    T.set_autocast_cpu_enabled(False), T.set_autocast_cpu_dtype(T.bfloat16), T.set_autocast_gpu_dtype(T.float16)
+    Wrapper(T.ones(2)).tolist()
+    Wrapper(T.ones(2).int(), requires_grad=True)
+    T.Tensor._make_subclass(T.Tensor, T.ones(2).int(), True)
     w.detach().__dlpack__(stream=1)
     w.detach().__dlpack__(stream="a")
     w.detach().__dlpack__(stream=-1) is None

@@ -35,7 +35,7 @@ INDEX: dict[str, dict[str, str]] = {
 "indexing.getitem": {"Tensor": "__getitem__"},
 "create.convert": {"operators": "clone", "torch": "clone detach detach_", "Tensor": "bfloat16 bool byte cdouble cfloat chalf char clone contiguous cpu cuda detach detach_ double float half int long short to type_as xpu"},
 "indexing.copy_fill": {"operators": "copy fill_number masked_fill", "torch": "fill fill_ masked_fill zero_", "Tensor": "copy_ fill_ masked_fill masked_fill_ zero_"},
-"indexing.setitem": {"Tensor": "__setitem__"},
+"indexing.setitem": {"Tensor": "__delitem__ __setitem__"},
 "shape.resize": {"torch": "as_strided_ resize_ resize_as_", "Tensor": "as_strided_ resize resize_ resize_as resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"},
 "shape.rearrange": {"operators": "embed_diagonal flip_dims lower_triangle repeat roll_dims rotate upper_triangle", "torch": "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat_interleave roll rot90 tile tril tril_indices triu triu_indices unravel_index", "Tensor": "diag diag_embed diagflat fill_diagonal_ flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu triu_"},
 "shape.combine": {"operators": "blocks", "torch": "block_diag cartesian_prod combinations meshgrid"},

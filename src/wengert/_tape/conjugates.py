@@ -145,6 +145,16 @@ _make_cell = object.__new__
 _FOLLOWED = (FollowedVersion, ConjugateVersion)
 
 
+def refuse_numpy(tensor: Tensor) -> None:
+    """Raise PyTorch's error for a view of conjugates or negatives: NumPy's arrays show their memory as it is."""
+    conj, neg = flags(tensor)
+    if conj or neg:
+        bit, resolve = ("conjugate", "conj") if conj else ("negative", "neg")
+        raise RuntimeError(
+            f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{resolve}().numpy() instead."
+        )
+
+
 def flags(tensor: Tensor) -> tuple[bool, bool]:
     """``(is_conj, is_neg)``: whether a tensor shows the conjugates, or the negatives, of its memory."""
     steps = []
@@ -157,8 +167,11 @@ def flags(tensor: Tensor) -> tuple[bool, bool]:
     cell = None if tensor._box is None else tensor._box.cell  # a detached view has the cell, and no parent
     if type(cell) is DataVersion:
         cell = cell.of
+    a = tensor._payload
     while type(cell) is ConjugateVersion:
-        conj, neg = conj ^ (tensor._payload.dtype.kind == "c"), neg ^ (tensor._payload.dtype.kind != "c")
+        conj, neg = conj ^ (cell.array.dtype.kind == "c"), neg ^ (cell.array.dtype.kind != "c")
+        if conj and a.dtype.kind != "c":  # a part of the conjugates: the imaginary one shows negatives
+            conj, neg = False, neg ^ ((a.ctypes.data - cell.array.ctypes.data) % cell.array.itemsize != 0)
         cell = cell.shared
     for k in range(len(steps) - 1, -1, -1):
         name, _ = steps[k]

@@ -478,8 +478,29 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
     return made(np.frombuffer(buffer, dtype.np, count, offset), requires_grad)
 
 
+class _Carrier:
+    """An object with the methods of DLPack's protocol that wraps a capsule of memory on the CPU."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+class _Writable:
+    """A capsule's memory: one of the first version cannot say that it may be written to, so NumPy forbids it."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self._array = a
+        self.__array_interface__ = {**a.__array_interface__, "data": (a.__array_interface__["data"][0], False)}
+
+
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor on the memory of another library's array, by the DLPack protocol.
+    """A tensor on the memory of another library's array, or of a capsule, by the DLPack protocol.
 
     Raises:
         BufferError: the other library does not export it (a tensor that requires grad).
@@ -489,6 +510,11 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     >>> torch.from_dlpack(np.arange(3.))
     tensor([0., 1., 2.], dtype=torch.float64)
     """
+    if type(ext_tensor).__name__ == "PyCapsule":
+        try:
+            ext_tensor = np.asarray(_Writable(np.from_dlpack(_Carrier(ext_tensor))))
+        except ValueError:
+            raise _invalid_capsule("the capsule's memory was taken before.") from None
     library = _library_of(type(ext_tensor))
     if library is not None:
         t = made(library.payload(ext_tensor.copy() if copy else ext_tensor))
@@ -502,15 +528,19 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         a = given_away(ext_tensor)
         return made(a.copy() if copy else a if getattr(a, "is_foreign", False) else a[...])
     if not hasattr(ext_tensor, "__dlpack__"):
-        raise noted(
-            RuntimeError(
-                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
-                "you might have already constructed a tensor from it once."
-            ),
-            f"Why: a {type_name(ext_tensor)} has no __dlpack__.",
-            "What to do: give the array itself and not a capsule.",
-        )
+        raise _invalid_capsule(f"a {type_name(ext_tensor)} has no __dlpack__.")
     return made(_taken(ext_tensor, copy))
+
+
+def _invalid_capsule(why: str) -> Exception:
+    return noted(
+        RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
+            "might have already constructed a tensor from it once."
+        ),
+        f"Why: {why}",
+        "What to do: give the array itself and not a capsule.",
+    )
 
 
 def _taken(ext: Any, copy: bool | None) -> np.ndarray:

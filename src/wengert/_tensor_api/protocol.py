@@ -23,9 +23,11 @@ from .._base.registry import TENSORS, public, publish
 from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import Meta, no_data, no_item, no_numpy
 from .._payloads.transforms import Batched, Dual, Transformed
+from .._tape.conjugates import conjugate_views, refuse_numpy
 from .._tape.error_text import expect_tensor, warn_of_lost_gradient
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, box_of, hooks_of, leaf_node
+from .._tape.properties import check_floating
 from .._tape.tensor import CPU, META, Tensor, alias_payload, current_fn, device_of, new, wrap
 
 method = public
@@ -268,6 +270,8 @@ def tolist(self: Tensor) -> Any:
     if number is not None:
         return number(a)
     if type(a) is not np.ndarray:
+        if hasattr(a, "asked"):
+            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         a = array_of(self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
 
@@ -414,6 +418,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
             "What to do: tensor.detach().numpy() where no gradient is wanted; it shares the memory as well.",
             code="W006",
         )
+    if conjugate_views and not force:
+        refuse_numpy(self)
     a = self._payload
     if type(a) is np.ndarray:
         return a[...] if not inference_tensors else _unlocked(self, a)
@@ -559,10 +565,10 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs
     t: Tensor = new(cls)
     t._payload = data._payload if not isinstance(data._payload, np.generic) else alias_payload(data)
     t._node = t._box = None
-    cell = data._box.cell if data._box is not None else None
-    if cell is not None:
-        box_of(t).cell = cell
+    if data._box is not None and data._box.cell is not None:
+        box_of(t).cell = data._box.cell
     if require_grad:
+        check_floating(t, "Only Tensors of floating point and complex dtype")
         leaf_node(t)
     return t
 

@@ -221,33 +221,43 @@ def autocast_decrement_nesting() -> int:
     return SETTINGS.get().nesting
 
 
+def _deprecated(name: str, now: str) -> None:
+    warn(f"torch.{name} is deprecated. Please use torch.{now} instead.", DeprecationWarning)
+
+
 def is_autocast_cpu_enabled() -> bool:
     """``is_autocast_enabled("cpu")``."""
+    _deprecated("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
     """``set_autocast_enabled("cpu", enabled)``."""
+    _deprecated("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> Dtype:
     """``get_autocast_dtype("cpu")``."""
+    _deprecated("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: Dtype) -> None:
     """``set_autocast_dtype("cpu", dtype)``."""
+    _deprecated("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> Dtype:
     """``get_autocast_dtype("cuda")``."""
+    _deprecated("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: Dtype) -> None:
     """``set_autocast_dtype("cuda", dtype)``."""
+    _deprecated("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)
 
 

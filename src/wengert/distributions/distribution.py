@@ -233,7 +233,7 @@ class Distribution:
     # ---- for subclasses
     def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of ``sample(sample_shape)``."""
-        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+        return Size((*Size(sample_shape), *self._batch_shape, *self._event_shape))
 
     def _check_sample(self, value: Tensor) -> None:
         """``_validate_sample``, unless that is turned off."""

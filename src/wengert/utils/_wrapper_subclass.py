@@ -24,6 +24,7 @@ from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import dense_strides
 from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed, level_of, plain_dtype
 from .._tape.node import leaf_node
+from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, new, wrap
 from .._tensor_api.torch_function import _insert
 from ._aten import NOTHING, aten, intercepted, overload_name
@@ -310,5 +311,6 @@ def make_wrapper_subclass(cls: Any, size: Any, strides: Any, dtype: Any, device:
     t._payload = Wrapped(t, shape, kind, steps, dtypes.device("cpu" if device is None else device))
     t._node = t._box = None
     if requires_grad:
+        check_floating(t, "Only Tensors of floating point and complex dtype")
         leaf_node(t)
     return t

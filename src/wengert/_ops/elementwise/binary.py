@@ -105,7 +105,7 @@ def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
     numbers=NOTHING,
     inplace=False,
     integers=True,
-    check=refuse_all_but_floats(taken=FLOATING | COMPLEX),
+    check=refuse_all_but_floats(taken=INEXACT),
 )
 def logaddexp(lib, input, other):
     """``log(exp(input) + exp(other))`` without overflow.

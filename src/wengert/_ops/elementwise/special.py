@@ -328,13 +328,21 @@ def igammac(input, other):
 
 
 # ---- entropy, logarithms
+def _times_log(lib: Any, x: Any, log: Any, y: Any) -> Any:
+    """``x * log``, and 0 where ``x`` is 0 and ``y`` is not nan: PyTorch rounds the logarithms of 16 bits before."""
+    return lib.where((x == 0) & (y == y), x.dtype.type(0), x * log)
+
+
 @real_function(unary, "special.entr", grad=lambda xp, g, self: g * (-xp.log(self) - 1), domain=(0.2, 2.0))
-def entr(input):
+def entr(lib, input):
     """``-x log(x)``: 0 at 0 and -inf below.
 
     >>> torch.special.entr(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.3466])
     """
+    if input.dtype.itemsize > 2:
+        return lib.scipy_entr(input)
+    return lib.where(input < 0, input.dtype.type(-np.inf), _times_log(lib, -input, lib.log(abs(input)), input))
 
 
 @real_function(
@@ -346,12 +354,13 @@ def entr(input):
     scalar_node="XlogyBackward2",
     domain_other=(0.2, 2.0),
 )
-def xlogy(input, other):
+def xlogy(lib, input, other):
     """``input * log(other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
 
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
+    return lib.scipy_xlogy(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log(other), other)
 
 
 publish(PUBLIC["Tensor"].peek("xlogy_"), "torch.xlogy_")
@@ -366,12 +375,13 @@ publish(PUBLIC["Tensor"].peek("xlogy_"), "torch.xlogy_")
     scalar_node="SpecialXlog1PyBackward2",
     domain_other=(-0.5, 2.0),
 )
-def xlog1py(input, other):
+def xlog1py(lib, input, other):
     """``input * log(1 + other)``, and 0 where ``input`` is 0 and ``other`` is not nan.
 
     >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
     tensor([0.0000, 1.3863])
     """
+    return lib.scipy_xlog1py(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log1p(other), other)
 
 
 def _zeta_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:

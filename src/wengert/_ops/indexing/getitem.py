@@ -269,6 +269,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
         if ty is int:
             n = shape[source] if source < ndim else 0
             if not -n <= item < n:
+                if not -(2**63) <= item < 2**63:
+                    raise ValueError("Overflow when unpacking long long")
                 if _used(items) > ndim:
                     raise _too_many(key, ndim)
                 place = len(items) - operator.length_hint(left) - 1
@@ -430,7 +432,8 @@ def _is_tuple_in_disguise(key: list[Any]) -> bool:
     """PyTorch's legacy rule: a short list that holds tensors, sequences, slices, ``None`` or ``...`` means a tuple."""
     if len(key) >= 32:
         return False
-    if not any(isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in key):
+    parts = (Tensor, np.ndarray, list, tuple, range, slice)
+    if not any(isinstance(item, parts) or item is None or item is Ellipsis for item in key):
         return False
     warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "

@@ -108,7 +108,7 @@ def _check_selected(where: Tensor, shape: tuple[int, ...], dim: int) -> None:
         return
     if not shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if math.prod(shape):
+    if math.prod(shape) and dim != 1:
         raise IndexError("index out of range in self")
     raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={shape[dim]}")
 
@@ -161,13 +161,12 @@ def _outside(name: str, bad: int, shape: tuple[int, ...], dim: int) -> Exception
 
 def _check_added(name: str, self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
     rest = shape[:dim] + shape[dim + 1 :]
-    if len(have) == len(shape) and have[:dim] + have[dim + 1 :] == rest:
-        if have[dim] != n:
-            raise RuntimeError(
-                f"{name}(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: {dim}"
-            )
-        return
-    raise _wrong_source(self, have)
+    if dim < len(have) and have[dim] != n:
+        raise RuntimeError(
+            f"{name}(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: {dim}"
+        )
+    if len(have) != len(shape) or have[:dim] + have[dim + 1 :] != rest:
+        raise _wrong_source(self, have)
 
 
 def _wrong_source(self: Tensor, have: Any) -> RuntimeError:

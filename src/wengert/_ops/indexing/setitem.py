@@ -72,6 +72,12 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
 
 
+@public("Tensor.__delitem__")
+def delitem(self: Tensor, key: Any) -> None:
+    """``del x[...]`` is an error: a tensor keeps its elements."""
+    raise TypeError("Tensor does not support deleting items")
+
+
 def of_its_dtype(x: Tensor, value: Tensor, indices: list[Tensor]) -> Tensor:
     """The value to write, of x's dtype: an element is converted where one mask is filled, all else must have it."""
     dtype = logical_dtype(x)

@@ -39,8 +39,31 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [2., 1.]])).pivots
     tensor([2, 2], dtype=torch.int32)
     """
+    LU, pivots, _ = _factored(A, pivot, "torch.linalg.lu_factor", True)
+    return LuFactor((LU, pivots))
+
+
+def _factored(A: Tensor, pivot: Any, name: str, checked: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """LU, its pivots and, for each matrix, 0 or the place of its first zero pivot, which is an error if ``checked``."""
     _lu_input(A, "torch.lu_factor")
-    return LuFactor(_halved(TENSORS.lu_compact, A, bool(pivot)))
+    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
+    if on_meta(A):
+        return LU, pivots, _info(A)
+    lu, tags = opened(LU.detach()._payload)
+    zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
+    info = np.asarray(
+        np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if zero.shape[-1] else np.zeros(lu.shape[:-2]), np.int32
+    )
+    bad = np.flatnonzero(info)
+    if checked and bad.size:
+        i = info.flat[bad[0]]
+        which = f"(Batch element {bad[0]}): " if info.ndim else ""
+        raise RuntimeError(
+            f"{name}: {which}U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. If you "
+            "still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
+            "pivot)"
+        )
+    return LU, pivots, placed_beside(A, closed(info, tags))
 
 
 @public("linalg.lu_factor_ex")
@@ -51,17 +74,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     >>> torch.linalg.lu_factor_ex(torch.tensor([[1., 2.], [2., 1.]])).info
     tensor(0, dtype=torch.int32)
     """
-    LU, pivots = lu_factor(A, pivot=pivot)
-    if on_meta(A):
-        return LuFactorEx((LU, pivots, _info(A)))
-    lu, tags = opened(LU.detach()._payload)
-    zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
-    info = (
-        np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)
-        if zero.shape[-1]
-        else np.zeros(lu.shape[:-2], np.int32)
-    )
-    return LuFactorEx((LU, pivots, placed_beside(A, closed(np.asarray(info), tags))))
+    return LuFactorEx(_factored(A, pivot, "torch.linalg.lu_factor_ex", check_errors))
 
 
 def _permutation(pivots: Any, m: int, dtype: Any) -> Any:

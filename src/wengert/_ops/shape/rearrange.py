@@ -575,8 +575,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if not isinstance(shape, (int, tuple, list)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    if any(not isinstance(n, int) for n in shape):
-        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {shape}")
+    other = next((n for n in shape if not isinstance(n, int)), 0)
+    if not isinstance(other, int):
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(other)}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     size = math.prod(shape)

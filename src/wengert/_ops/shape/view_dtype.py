@@ -9,6 +9,7 @@ from ..._base.dtypes import BY_NUMPY, as_dtype
 from ..._base.registry import TENSORS
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Batched, one_example
+from ..._tape.conjugates import conjugate_views, flags
 from ..._tape.node import Box, version_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
 
@@ -21,6 +22,13 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         view_dtype(wrap(one_example(batch)), dtype)  # the refusals
         inner = batch.v if isinstance(batch.v, Tensor) else wrap(batch.v)
         return wrap(Batched(view_dtype(inner, dtype)._payload, batch.tag))
+    if conjugate_views:
+        conj, neg = flags(self)
+        if conj or neg:
+            what = "conjugate view tensors" if conj else "tensors with negative bit set"
+            raise RuntimeError(
+                f"torch.Tensor.view is not supported for {what} when converting to a different dtype."
+            )
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

@@ -8,6 +8,7 @@ one another. Normalisation is a plain factor, ``scale``.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from ..._arrays.layouts import transformed
 from ..._arrays.library import COLONS, in_lib, silent_functions
+from ..._base.dtypes import INEXACT
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
@@ -202,7 +204,7 @@ def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, 
         s = (s,) if isinstance(s, int) else tuple(s)
         if len(s) != len(dims):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
-        shape = [now if n == -1 else int(n) for n, now in zip(s, shape, strict=True)]
+        shape = [now if n == -1 else operator.index(n) for n, now in zip(s, shape, strict=True)]
     _check_sizes(tuple(shape))
     return dims, tuple(shape)
 
@@ -223,7 +225,7 @@ def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
         return TENSORS.fft_c2c(x, last, 1.0, True) if a.dtype.kind == "c" else TENSORS.fft_r2c(x, last, 1.0, False)
     x = _inexact(x)
     d = _dim(x, dim)
-    size = x._payload.shape[d] if n is None else int(n)
+    size = x._payload.shape[d] if n is None else operator.index(n)
     _check_sizes((size,))
     scale = _scale(norm, size, forward)
     x = _resized(x, (size,), (d,))
@@ -238,7 +240,7 @@ def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
         return TENSORS.fft_r2c(x, (x._payload.ndim - 1,), 1.0, True)
     x = _real(name, x)
     d = _dim(x, dim)
-    size = x._payload.shape[d] if n is None else int(n)
+    size = x._payload.shape[d] if n is None else operator.index(n)
     _check_sizes((size,))
     r = TENSORS.fft_r2c(_resized(x, (size,), (d,)), (d,), _scale(norm, size, forward), True)
     return r if forward else TENSORS.conj(r)
@@ -247,7 +249,7 @@ def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: 
 def _c2r(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
     x = _complex(_inexact(x))
     d = _dim(x, dim)
-    size = 2 * (x._payload.shape[d] - 1) if n is None else int(n)
+    size = 2 * (x._payload.shape[d] - 1) if n is None else operator.index(n)
     _check_sizes((size,))
     x = _resized(x, (size // 2 + 1,), (d,))
     return TENSORS.fft_c2r(TENSORS.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
@@ -353,7 +355,12 @@ _several("ihfft", _r2cn, False, "The inverse of the transform of a Hermitian sig
 
 
 # ---- frequencies, shifts
-def _frequencies(values: Any, dtype: Any, requires_grad: bool, device: Any) -> Any:
+def _frequencies(name: str, n: int, d: float, dtype: Any, requires_grad: bool, device: Any) -> Any:
+    if dtype is not None and dtype.np not in INEXACT:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    values = getattr(np.fft, name)(n, d) if n else np.zeros(0)
     t = wrap(placed(values.astype(default_np() if dtype is None else dtype.np), device))
     return t.requires_grad_() if requires_grad else t
 
@@ -367,7 +374,7 @@ def fftfreq(
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad, device)
+    return _frequencies("fftfreq", n, d, dtype, requires_grad, device)
 
 
 @public("fft.rfftfreq")
@@ -379,7 +386,7 @@ def rfftfreq(
     >>> torch.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad, device)
+    return _frequencies("rfftfreq", n, d, dtype, requires_grad, device)
 
 
 def _shifted(input: Any, dim: Any, sign: int) -> Any:
