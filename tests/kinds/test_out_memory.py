@@ -100,7 +100,7 @@ def test_comparisons_write_to_what_requires_grad(torch: Any) -> None:
             getattr(lib, name)(x, lib.ones(3), out=leaf)
             found += [leaf.tolist(), leaf.requires_grad, leaf.is_leaf]
         with pytest.raises(RuntimeError) as caught:
-            lib.add(x, 1, out=leaf)
+            lib.add(x, x, out=leaf)
         lib.manual_seed(0)
         return [*found, str(caught.value), lib.randn(2, out=lib.zeros(2, dtype=lib.complex64)).shape]
 

@@ -624,3 +624,17 @@ def test_a_gradient_that_nothing_else_refers_to_becomes_the_leafs() -> None:
         assert found[0] != found[1]
         assert (places[-1] in found) is (kept == [None])
         assert T.equal(a.grad.to_dense(), b.grad.to_dense())
+
+
+def test_zero_has_a_history(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        leaf = lib.ones(2, 2, requires_grad=True)
+        x = leaf.to_sparse()
+        x.zero_()
+        lib.sparse.sum(x).backward()
+        rows = lib.ones(2, 2).to_sparse_csr().zero_()
+        return [x.requires_grad, x.grad_fn.name(), x._nnz(), leaf.grad.tolist(), rows._nnz()]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert outcome(T) == outcome(torch)

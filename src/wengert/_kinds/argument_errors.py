@@ -155,8 +155,8 @@ def _named(space: str, name: str) -> Any:
 
 def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
     """Whether a call is one of a tensor's method. (A local variable before the dot is taken for a tensor.)"""
-    if call.positional is None or not call.name or call.owner is not None:
-        return False
+    if call.positional is None or not call.name or call.owner is not None or "out" in call.keywords:
+        return False  # no method takes ``out``
     return call.positional < len(args) and args[call.positional] is not REQUIRED and isinstance(args[0], Tensor)
 
 
