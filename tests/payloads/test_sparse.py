@@ -638,3 +638,11 @@ def test_zero_has_a_history(torch: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert outcome(T) == outcome(torch)
+
+
+def test_an_embedding_in_a_sparse_matrix_is_its_rows() -> None:
+    weight = T.tensor([[1.0, 0.0], [0.0, 2.0]]).to_sparse()
+    rows = T.nn.functional.embedding(T.tensor([1, 1, 0]), weight)
+    assert rows.is_sparse and rows.to_dense().tolist() == [[0.0, 2.0], [0.0, 2.0], [1.0, 0.0]]
+    with pytest.raises(NotImplementedError, match="Could not run 'aten::view' with arguments from the 'SparseCPU'"):
+        T.nn.functional.embedding(T.tensor([[1]]), weight)
