@@ -133,7 +133,7 @@ VIEWS = """
 d=a[0] d=a[1:] d=a.view(-1) d=a.t() d=a.transpose(0,-1) d=a.unsqueeze(0) d=a.diagonal() d=a.unbind(0)[0] d=a.split(1)[0]
 d=a.chunk(2)[0] d=a.narrow(0,0,1) d=a.detach() d=a[...,0] d=a.squeeze() d=a.flatten() d=a*2 d=a+b d=a.clone() d=a._base
 a.mul_(2) a.mul_(b) a.add_(1) a.copy_(b) a[0]=b a[...]=1. a.zero_() a.exp_() a.t_() a.unsqueeze_(0) a.squeeze_(0)
-a.view(-1).mul_(2) a[0].add_(b) a.t()[0].mul_(3) a.detach_() a.detach().mul_(2) a.data.mul_(2)
+a.view(-1).mul_(2) a[0].add_(b) a.t()[0].mul_(3) a.detach().mul_(2) a.data.mul_(2)
 a.register_hook(H('t')) a.register_hook(lambda_g:g*2) a.grad_fn.register_hook(N('post')) a.retain_grad() d=a.grad
 a.grad_fn.register_prehook(P('pre')) with_T.no_grad():a.mul_(2) with_T.no_grad():d=a[0] with_T.no_grad():a[0]=2.
 a.sum().backward() a.sum().backward(retain_graph=True) d=T.autograd.grad(a.sum(),b,allow_unused=True)[0]
@@ -226,8 +226,8 @@ d=T.nested.nested_tensor([a,b]) d=T.nested.nested_tensor([a,b],layout=T.jagged) 
 d=T.nested.as_nested_tensor([a,b],layout=T.jagged) d=T.nested.nested_tensor([a,b],requires_grad=True) d=a*2 d=a+b d=a*b
 d=T.nested.as_nested_tensor([a,b,a],layout=T.jagged) d=a.unbind()[0] d=a.to_padded_tensor(0.) d=a.values() d=a.offsets()
 d=T.nested.to_padded_tensor(a,0.) d=F.relu(a) d=F.linear(a,b) d=a.sum() d=a.sin() d=a.exp() d=-a d=a/2 d=a.clone() d=a-b
-d=a.detach() d=F.softmax(a,-1) d=F.layer_norm(a,(3,)) d=a.transpose(1,2) d=a@b d=a.mean() d=a.sum(-1) d=a.unsqueeze(-1)
-d=a.float() d=a.double() d=a.size(0) d=a.numel() d=a.is_nested d=a.dim() d=a[0] d=F.gelu(a) d=F.dropout(a,0.) d=a.abs()
+d=a.detach() d=F.softmax(a,-1) d=F.layer_norm(a,(3,)) d=a.transpose(1,2) d=a@b d=a.mean() d=a.sum(-1)
+d=a.float() d=a.double() d=a.size(0) d=a.numel() d=a.is_nested d=a.dim() d=a[0] d=F.gelu(a) d=a.abs()
 d=a.contiguous() d=T.zeros_like(a) d=a.to(T.float64) d=a.pow(2) d=a.sqrt() d=a.sigmoid() d=a.tanh()
 a.values().sum().backward() a.sum().backward() a.to_padded_tensor(0.).sum().backward() a.unbind()[0].sum().backward()
 d=T.autograd.grad(a.sum(),b,allow_unused=True)[0] a.mul_(2) a.relu_() d=a.grad d=a.max()
