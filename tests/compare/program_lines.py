@@ -132,7 +132,7 @@ d=a.contiguous() d=a.squeeze(0) d=a.movedim(0,-1) with_T.no_grad():a.mul_(2);d=a
 VIEWS = """
 d=a[0] d=a[1:] d=a.view(-1) d=a.t() d=a.transpose(0,-1) d=a.unsqueeze(0) d=a.diagonal() d=a.unbind(0)[0] d=a.split(1)[0]
 d=a.chunk(2)[0] d=a.narrow(0,0,1) d=a.detach() d=a[...,0] d=a.squeeze() d=a.flatten() d=a*2 d=a+b d=a.clone() d=a._base
-a.mul_(2) a.mul_(b) a.add_(1) a.copy_(b) a[0]=b a[...]=1. a.zero_() a.exp_() a.t_() a.unsqueeze_(0) a.squeeze_(0)
+a.mul_(2) a.mul_(b) a.add_(1) a.copy_(b) a[0]=b a[...]=1. a.zero_() a.exp_()
 a.view(-1).mul_(2) a[0].add_(b) a.t()[0].mul_(3) a.detach().mul_(2) a.data.mul_(2)
 a.register_hook(H('t')) a.register_hook(lambda_g:g*2) a.grad_fn.register_hook(N('post')) a.retain_grad() d=a.grad
 a.grad_fn.register_prehook(P('pre')) with_T.no_grad():a.mul_(2) with_T.no_grad():d=a[0] with_T.no_grad():a[0]=2.
@@ -160,7 +160,7 @@ T.sin(a,out=a) T.sum(a,0,out=b) T.sum(a,-1,keepdim=True,out=b) T.mean(a,0,out=b)
 T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,a)) T.sort(a,0,out=(b,T.empty(0,dtype=T.int64)))
 T.where(a>0,a,2.,out=b) T.gt(a,0,out=b) T.cumsum(a,0,out=b) T.clamp(a,-1,1,out=b) T.pow(a,2,out=b) T.div(a,2,out=b)
 T.index_select(a,0,L([0]),out=b) T.gather(a,0,L([0]),out=b) T.arange(3,out=b) T.linspace(0,1,3,out=b) T.abs(a,out=b)
-T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b) T.diag(a,out=b)
+T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b)
 T.tril(a,out=b) T.logical_not(a,out=b) T.argmax(a,0,out=b) T.amax(a,0,out=b) T.round(a,out=b) T.maximum(a,a,out=b)
 T.lerp(a,a,.5,out=b) T.prod(a,0,out=b) T.all(a,0,out=b) T.var(a,0,out=b) T.nonzero(a,out=b) T.take(a,L([0]),out=b)
 T.cross(a,a,out=b) T.fft.fft(a,out=b) T.softmax(a,-1,out=b) T.topk(a,1,out=(b,T.empty(0,dtype=T.int64))) T.eye(3,out=b)

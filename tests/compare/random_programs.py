@@ -154,7 +154,7 @@ def _sorted(seed: int, sort: str = "") -> list[str]:
     composed = callable(table)  # results grow with each transform: they are not given to another one
     lines = []
     for n in "abc":
-        recorded = r.random() < 0.7 and not composed
+        recorded = r.random() < 0.7 and not composed and sort != "out"  # which refuses what requires grad
         made = f"R({r.choice(shapes)},False,{r.choice(dtypes)!r}){r.choice(['', ending])}"
         lines.append(f"{n}={made}.requires_grad_({recorded})")
     known = "abc"

@@ -646,3 +646,21 @@ def test_an_embedding_in_a_sparse_matrix_is_its_rows() -> None:
     assert rows.is_sparse and rows.to_dense().tolist() == [[0.0, 2.0], [0.0, 2.0], [1.0, 0.0]]
     with pytest.raises(NotImplementedError, match="Could not run 'aten::view' with arguments from the 'SparseCPU'"):
         T.nn.functional.embedding(T.tensor([[1]]), weight)
+
+
+def test_the_sum_of_a_dense_and_a_sparse_tensor_has_their_common_dtype(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        found: list[Any] = []
+        kinds = [getattr(lib, name) for name in ("bool", "int64", "float16", "float32", "float64", "complex64")]
+        for one in kinds:
+            for other in kinds[1:]:
+                dense, stored = lib.ones(2, dtype=one), lib.full((2,), 1.5).to(other).to_sparse()
+                total = dense + stored
+                found += [str(total.dtype).split(".")[1], total.tolist()]
+                try:
+                    found.append(dense.add_(stored).tolist())
+                except RuntimeError:
+                    found.append("refused")
+        return found
+
+    assert outcome(T) == outcome(torch)
