@@ -132,8 +132,8 @@ d=a.contiguous() d=a.squeeze(0) d=a.movedim(0,-1) with_T.no_grad():a.mul_(2);d=a
 VIEWS = """
 d=a[0] d=a[1:] d=a.view(-1) d=a.t() d=a.transpose(0,-1) d=a.unsqueeze(0) d=a.diagonal() d=a.unbind(0)[0] d=a.split(1)[0]
 d=a.chunk(2)[0] d=a.narrow(0,0,1) d=a.detach() d=a[...,0] d=a.squeeze() d=a.flatten() d=a*2 d=a+b d=a.clone() d=a._base
-a.mul_(2) a.mul_(b) a.add_(1) a.copy_(b) a[0]=b a[...]=1. a.zero_() a.exp_() a.t_() a.unsqueeze_(0) a.squeeze_(0)
-a.view(-1).mul_(2) a[0].add_(b) a.t()[0].mul_(3) a.detach_() a.detach().mul_(2) a.data.mul_(2) a.requires_grad_()
+a.mul_(2) a.mul_(b) a.add_(1) a.copy_(b) a[0]=b a[...]=1. a.zero_() a.exp_()
+a.view(-1).mul_(2) a[0].add_(b) a.t()[0].mul_(3) a.detach().mul_(2) a.data.mul_(2)
 a.register_hook(H('t')) a.register_hook(lambda_g:g*2) a.grad_fn.register_hook(N('post')) a.retain_grad() d=a.grad
 a.grad_fn.register_prehook(P('pre')) with_T.no_grad():a.mul_(2) with_T.no_grad():d=a[0] with_T.no_grad():a[0]=2.
 a.sum().backward() a.sum().backward(retain_graph=True) d=T.autograd.grad(a.sum(),b,allow_unused=True)[0]
@@ -154,18 +154,18 @@ d=T.autograd.grad(a.sum(),[b,b],retain_graph=True)[1] a.register_hook(lambda_g:g
 a.register_post_accumulate_grad_hook(A('acc')) a.sum().backward() a.sum().backward(retain_graph=True,create_graph=True)
 """
 OUT = """
-d=T.empty(0) d=T.empty(3) d=T.zeros(3,dtype=T.float64) d=T.zeros(3,2).t() d=a.detach() d=a.double() d=a>0 d=a[0] d=a.t()
+d=T.empty(0) d=T.zeros(3) d=T.zeros(3,dtype=T.float64) d=T.zeros(3,2).t() d=a.detach() d=a.double() d=a>0 d=a[0] d=a.t()
 d=T.zeros(2,3,2)[...,0] d=a.long() d=T.add(a,b,out=b) T.add(a,a,out=b) T.mul(a,2,out=b) T.sub(a,b,out=a) T.exp(a,out=b)
 T.sin(a,out=a) T.sum(a,0,out=b) T.sum(a,-1,keepdim=True,out=b) T.mean(a,0,out=b) T.matmul(a,b,out=b) T.mm(a,a.t(),out=b)
 T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,a)) T.sort(a,0,out=(b,T.empty(0,dtype=T.int64)))
 T.where(a>0,a,2.,out=b) T.gt(a,0,out=b) T.cumsum(a,0,out=b) T.clamp(a,-1,1,out=b) T.pow(a,2,out=b) T.div(a,2,out=b)
 T.index_select(a,0,L([0]),out=b) T.gather(a,0,L([0]),out=b) T.arange(3,out=b) T.linspace(0,1,3,out=b) T.abs(a,out=b)
-T.zeros(3,out=b) T.full((2,3),2.,out=b) T.linalg.norm(a,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b) T.diag(a,out=b)
+T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b)
 T.tril(a,out=b) T.logical_not(a,out=b) T.argmax(a,0,out=b) T.amax(a,0,out=b) T.round(a,out=b) T.maximum(a,a,out=b)
 T.lerp(a,a,.5,out=b) T.prod(a,0,out=b) T.all(a,0,out=b) T.var(a,0,out=b) T.nonzero(a,out=b) T.take(a,L([0]),out=b)
 T.cross(a,a,out=b) T.fft.fft(a,out=b) T.softmax(a,-1,out=b) T.topk(a,1,out=(b,T.empty(0,dtype=T.int64))) T.eye(3,out=b)
 T.masked_select(a,a>0,out=b) T.hypot(a,a,out=b) T.eq(a,a,out=b) T.logsumexp(a,0,out=b) T.bitwise_not(a,out=b)
-with_T.no_grad():T.add(a,a,out=b) a.requires_grad_() a.sum().backward() a.mul_(2)
+with_T.no_grad():T.add(a,a,out=b) a.sum().backward() a.mul_(2)
 """
 COMPLEX = """
 d=a*b d=a+b d=a/b d=a-1j d=a.conj() d=a.real d=a.imag d=a.abs() d=a.angle() d=T.view_as_real(a) d=T.view_as_complex(a)
@@ -218,7 +218,7 @@ T.sparse.sum(a).backward() a.mul_(2) a.add_(b) a.zero_() T.optim.SGD([a],lr=.1).
 T.optim.SGD([a],lr=.1,momentum=.9).step() T.optim.SparseAdam([a],lr=.1).step() T.optim.Adagrad([a],lr=.1).step()
 d=T.cat([a,b]) d=T.stack([a,b]) d=a.index_select(0,L([0])) d=a.transpose(0,1) d=a.relu()
 d=T.autograd.grad(a.sum(),b,allow_unused=True)[0] a.register_hook(H('t')) d=T.zeros_like(a) d=T.sparse.softmax(a,1)
-d=T.sparse.addmm(b,a,b) d=a.unsqueeze(0) d=a.sin() d=a.isnan() d=a==b d=a.requires_grad_()
+d=T.sparse.addmm(b,a,b) d=a.unsqueeze(0) d=a.sin() d=a.isnan() d=a==b
 T.nn.utils.clip_grad_norm_([a],1.)
 """
 NESTED = """
@@ -226,13 +226,13 @@ d=T.nested.nested_tensor([a,b]) d=T.nested.nested_tensor([a,b],layout=T.jagged) 
 d=T.nested.as_nested_tensor([a,b],layout=T.jagged) d=T.nested.nested_tensor([a,b],requires_grad=True) d=a*2 d=a+b d=a*b
 d=T.nested.as_nested_tensor([a,b,a],layout=T.jagged) d=a.unbind()[0] d=a.to_padded_tensor(0.) d=a.values() d=a.offsets()
 d=T.nested.to_padded_tensor(a,0.) d=F.relu(a) d=F.linear(a,b) d=a.sum() d=a.sin() d=a.exp() d=-a d=a/2 d=a.clone() d=a-b
-d=a.detach() d=F.softmax(a,-1) d=F.layer_norm(a,(3,)) d=a.transpose(1,2) d=a@b d=a.mean() d=a.sum(-1) d=a.unsqueeze(-1)
-d=a.float() d=a.double() d=a.size(0) d=a.numel() d=a.is_nested d=a.dim() d=a[0] d=F.gelu(a) d=F.dropout(a,0.) d=a.abs()
-d=a.contiguous() d=T.zeros_like(a) d=a.to(T.float64) d=a.pow(2) d=a.sqrt() d=T.cat([a,a]) d=a.sigmoid() d=a.tanh()
+d=a.detach() d=F.softmax(a,-1) d=F.layer_norm(a,(3,)) d=a.transpose(1,2) d=a@b d=a.mean() d=a.sum(-1)
+d=a.float() d=a.double() d=a.size(0) d=a.numel() d=a.is_nested d=a.dim() d=a[0] d=F.gelu(a) d=a.abs()
+d=a.contiguous() d=T.zeros_like(a) d=a.to(T.float64) d=a.pow(2) d=a.sqrt() d=a.sigmoid() d=a.tanh()
 a.values().sum().backward() a.sum().backward() a.to_padded_tensor(0.).sum().backward() a.unbind()[0].sum().backward()
-d=T.autograd.grad(a.sum(),b,allow_unused=True)[0] a.mul_(2) a.relu_() a.requires_grad_() d=a.grad d=a.max()
+d=T.autograd.grad(a.sum(),b,allow_unused=True)[0] a.mul_(2) a.relu_() d=a.grad d=a.max()
 d=a.chunk(1,0)[0] d=T.nested.narrow(a,0,L([0,1]),L([1,2]),layout=T.jagged) d=a.sum(1) d=a.sum(0) d=a.any() d=a.isnan()
-d=T.nested.masked_select(a,a>0)
+
 """
 # Functions of users with rules for vmap and forward mode, in transforms.
 RULED = """

@@ -100,8 +100,28 @@ def test_comparisons_write_to_what_requires_grad(torch: Any) -> None:
             getattr(lib, name)(x, lib.ones(3), out=leaf)
             found += [leaf.tolist(), leaf.requires_grad, leaf.is_leaf]
         with pytest.raises(RuntimeError) as caught:
-            lib.add(x, 1, out=leaf)
+            lib.add(x, x, out=leaf)
         lib.manual_seed(0)
         return [*found, str(caught.value), lib.randn(2, out=lib.zeros(2, dtype=lib.complex64)).shape]
 
     assert repr(outcome(wengert)) == repr(outcome(torch))
+
+
+def test_refusals_of_out_and_of_complex_factors(torch: Any) -> None:
+    def outcome(lib: Any) -> list[str]:
+        x, of_ints = lib.ones(3), lib.zeros(3, dtype=lib.int64)
+        half = lib.ones(3, dtype=lib.float16)
+        calls: list[Any] = [
+            lambda: lib.clamp(x, 0, 1, out=of_ints), lambda: lib.clamp(of_ints, min=1, out=lib.zeros(3)),
+            lambda: lib.where(x > 0, x, 2.0, out=lib.zeros(3)), lambda: lib.addcmul(x, x, x, value=2j),
+            lambda: lib.addcdiv(half, half, half, value=2j), lambda: lib.add(x, x, alpha=2j),
+            lambda: lib.add(x, other=x, out=of_ints), lambda: lib.isposinf(x, out=of_ints),
+        ]  # fmt: skip
+        found = []
+        for call in calls:
+            with pytest.raises((RuntimeError, TypeError)) as caught:
+                call()
+            found.append(f"{caught.type.__name__}: {str(caught.value).splitlines()[0]}")
+        return found
+
+    assert outcome(wengert) == outcome(torch)

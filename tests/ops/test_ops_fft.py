@@ -210,3 +210,23 @@ def test_stft_beside_torch(kw: dict[str, Any], torch: ModuleType) -> None:
         found.append([t.detach().numpy() for t in (s, leaf.grad, window.grad)])
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
+
+
+def test_frequencies_are_pytorch_s(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        found: list[Any] = []
+        for kind in (lib.float32, lib.float64, lib.float16, lib.bfloat16):
+            for n, d in ((1, 1.0), (7, 0.1), (8, 3.0), (39, 0.37), (0, 1.0)):
+                found += [f(n, d, dtype=kind).double().tolist() for f in (lib.fft.fftfreq, lib.fft.rfftfreq)]
+        out = lib.zeros(3, dtype=lib.float64)
+        found += [lib.fft.fftfreq(3, out=out) is out, out.tolist()]
+        for call in (
+            lambda: lib.fft.fftfreq(3, dtype=lib.int64), lambda: lib.fft.fftfreq(-1),
+            lambda: lib.fft.rfftfreq(3, dtype=lib.float32, out=out),
+        ):  # fmt: skip
+            with pytest.raises(RuntimeError) as caught:
+                call()
+            found.append(str(caught.value).splitlines()[0])
+        return found
+
+    assert repr(outcome(wg)) == repr(outcome(torch))

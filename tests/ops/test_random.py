@@ -534,3 +534,15 @@ def test_a_sample_without_a_reward_has_a_gradient_of_zeros(torch: Any) -> None:
         return [mean.grad.tolist(), std.grad.tolist(), lib.multinomial(mean, 1).requires_grad]
 
     assert grads(T) == grads(torch) == [[0.0] * 3, [0.0] * 3, False]
+
+
+@pytest.mark.parametrize("draw", ["rand", "randn", "randperm"])
+def test_draws_into_an_out_with_a_history(draw: str) -> None:
+    leaf = T.zeros(3, requires_grad=True)
+    out = leaf * 1
+    T.manual_seed(0)
+    assert getattr(T, draw)(3, out=out) is out
+    T.manual_seed(0)
+    assert out.tolist() == getattr(T, draw)(3).tolist()
+    out.sum().backward()
+    assert leaf.grad.tolist() == [0.0, 0.0, 0.0]

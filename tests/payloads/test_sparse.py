@@ -624,3 +624,43 @@ def test_a_gradient_that_nothing_else_refers_to_becomes_the_leafs() -> None:
         assert found[0] != found[1]
         assert (places[-1] in found) is (kept == [None])
         assert T.equal(a.grad.to_dense(), b.grad.to_dense())
+
+
+def test_zero_has_a_history(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        leaf = lib.ones(2, 2, requires_grad=True)
+        x = leaf.to_sparse()
+        x.zero_()
+        lib.sparse.sum(x).backward()
+        rows = lib.ones(2, 2).to_sparse_csr().zero_()
+        return [x.requires_grad, x.grad_fn.name(), x._nnz(), leaf.grad.tolist(), rows._nnz()]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert outcome(T) == outcome(torch)
+
+
+def test_an_embedding_in_a_sparse_matrix_is_its_rows() -> None:
+    weight = T.tensor([[1.0, 0.0], [0.0, 2.0]]).to_sparse()
+    rows = T.nn.functional.embedding(T.tensor([1, 1, 0]), weight)
+    assert rows.is_sparse and rows.to_dense().tolist() == [[0.0, 2.0], [0.0, 2.0], [1.0, 0.0]]
+    with pytest.raises(NotImplementedError, match="Could not run 'aten::view' with arguments from the 'SparseCPU'"):
+        T.nn.functional.embedding(T.tensor([[1]]), weight)
+
+
+def test_the_sum_of_a_dense_and_a_sparse_tensor_has_their_common_dtype(torch: Any) -> None:
+    def outcome(lib: Any) -> list[Any]:
+        found: list[Any] = []
+        kinds = [getattr(lib, name) for name in ("bool", "int64", "float16", "float32", "float64", "complex64")]
+        for one in kinds:
+            for other in kinds[1:]:
+                dense, stored = lib.ones(2, dtype=one), lib.full((2,), 1.5).to(other).to_sparse()
+                total = dense + stored
+                found += [str(total.dtype).split(".")[1], total.tolist()]
+                try:
+                    found.append(dense.add_(stored).tolist())
+                except RuntimeError:
+                    found.append("refused")
+        return found
+
+    assert outcome(T) == outcome(torch)

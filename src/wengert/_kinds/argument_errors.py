@@ -133,13 +133,14 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
         function = getattr(call.owner, call.name, None)
         if _runs(function, frame):
             return _PREFIXES[space] + call.name, function
-    called, bound = (call.name, _is_bound(call, args)) if call is not None else ("", False)
+    called = call.name if call is not None else ""
     found = [(prefix, called, _named(space, called)) for space, prefix in _PREFIXES.items()]
     found = [each for each in found if _runs(each[2], frame)] or [
         (prefix, name, fn) for space, prefix in _PREFIXES.items() for name, fn in _here(space) if _runs(fn, frame)
     ]
     if not found:
         return "", None
+    bound = call is not None and _is_bound(call, args, found[0][2])
     prefix, name, function = min(found, key=lambda each: ((each[0] == ".") is not bound, each[1] != each[2].__name__))
     return prefix + name, function
 
@@ -154,11 +155,20 @@ def _named(space: str, name: str) -> Any:
     return PUBLIC[space].peek(name) or (vars(Tensor).get(name) if space == "Tensor" else None)
 
 
-def _is_bound(call: Call, args: tuple[Any, ...]) -> bool:
-    """Whether a call is one of a tensor's method. (A local variable before the dot is taken for a tensor.)"""
-    if call.positional is None or not call.name or call.owner is not None:
+def _is_bound(call: Call, args: tuple[Any, ...], function: Any) -> bool:
+    """Whether a call is one of a tensor's method. (A local variable before the dot is taken for a tensor.)
+
+    Then the function was given one argument by position more than the call has, which has not its usual value.
+    """
+    count = call.positional
+    if count is None or not call.name or call.owner is not None:
         return False
-    return call.positional < len(args) and args[call.positional] is not REQUIRED and isinstance(args[0], Tensor)
+    if count >= len(args) or not isinstance(args[0], Tensor) or args[count] is REQUIRED:
+        return False
+    names = _names(function)
+    if count >= len(names):
+        return True
+    return names[count] not in call.keywords and args[count] is not _usual(function).get(names[count], REQUIRED)
 
 
 _DEFINITION = attrgetter("co_firstlineno", "co_name", "co_filename")

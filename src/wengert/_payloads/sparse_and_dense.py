@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.dtypes import BY_NUMPY, promote_types
 from .._base.silence import silence
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
     """``a + factor * x`` for a dense array a."""
     if a.shape != x.shape:
         a = np.broadcast_to(a, np.broadcast_shapes(a.shape, x.shape))
-    result = a.copy()
+    result = a.astype(promote_types(BY_NUMPY[a.dtype], BY_NUMPY[x.values.dtype]).np)
     add_into(result, x, factor)
     return result
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.half import is_half
 from ..._arrays.layouts import as_rows, iterated
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
@@ -288,6 +289,11 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
     value = number_or_item(value)
     if type(value) not in PYTHON_NUMBERS:
         raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
+    if type(value) is complex:
+        from ..create.create import element  # seldom needed
+
+        dtype = common_dtype((input, tensor1, tensor2))
+        value = element(value, np.dtype("f4") if is_half(dtype) else dtype)
     return input, tensor1, tensor2, value
 
 

@@ -104,6 +104,8 @@ def where_public(
     if input is NOT_GIVEN:
         return PUBLIC["torch"]["nonzero"](condition, as_tuple=True)
     if out is not None:
+        if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+            raise misfit("where", *given)
         rule = exactly("Expected out type to be {Result} but got {Out}")
         return write_out(out, where_public, (condition, input, other), None, rule)
     return where(_condition(condition), *_common(input, other, "where"))
@@ -252,6 +254,9 @@ def _check_clamped(input: Any, name: str) -> None:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 
+_OF_NUMBERS = exactly("Found dtype {Out} but expected {Result}")
+
+
 @public("torch.clamp torch.clip Tensor.clamp Tensor.clip")
 @partial(
     in_usual_call,
@@ -267,7 +272,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     tensor([0.0000, 0.5000, 1.0000])
     """
     if out is not None:
-        return write_out(out, clamp, (input, min, max))
+        bounds = isinstance(min, Tensor) or isinstance(max, Tensor)
+        return write_out(out, clamp, (input, min, max), None, None if bounds else _OF_NUMBERS)
     tensor_min, tensor_max = isinstance(min, Tensor), isinstance(max, Tensor)
     if not tensor_min and not tensor_max:
         _check_clamped(input, "clamp")

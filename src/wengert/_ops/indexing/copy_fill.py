@@ -11,6 +11,7 @@ from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
 from ..._arrays.memory import owner_of, unlocked
+from ..._base.constants import sparse_coo
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
 from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
@@ -312,7 +313,7 @@ def zero_(self: Tensor) -> Tensor:
         a.fill(0)
         count_write_at(self, getframe(1))
         return self
-    if getattr(a, "is_sparse", False):  # it keeps no element
+    if getattr(a, "layout", sparse_coo) is not sparse_coo:  # a compressed layout keeps no element
         from ..create.like import zeros_like
 
         return apply_inplace(zeros_like, self, ())

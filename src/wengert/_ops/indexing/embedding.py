@@ -77,6 +77,9 @@ def torch_embedding(
         )
     if weight._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
+    if getattr(weight._payload, "is_sparse", False):
+        rows = weight.index_select(0, indices.reshape(-1))
+        return rows if indices._payload.ndim == 1 else rows.view(tuple(indices._payload.shape) + (-1,))
     bad = bad_index(indices, weight._payload.shape[0])
     if bad is not None:
         raise noted(

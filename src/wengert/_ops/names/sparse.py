@@ -297,19 +297,20 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
 
     The gradient of a sparse tensor is sparse, with the tensor's indices.
     """
+    r = self
     if is_compressed(self):
         from .compressed import dense_of
 
-        self = dense_of(self, masked_grad is not False)
+        r = dense_of(self, masked_grad is not False)
     elif is_sparse(self):
         pattern = self.detach()
-        self = recorded_by(
+        r = recorded_by(
             "ToDenseBackward0",
             self._payload.to_dense(),
             (self,),
             lambda g: to_sparse(g, sparse_dim(pattern)) if masked_grad is False else sparse_mask(g, _one(pattern)),
         )
-    return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
+    return r if dtype is None else r.to(as_dtype(dtype, "to_dense"))
 
 
 def _one(t: Tensor) -> Tensor:

@@ -256,7 +256,7 @@ def new_random(
             resized(out, placed(np.empty(shape, logical_dtype(out)), out.device))
     if sampler is _samplers.normal:
         sampler = _normal_sampler(out._payload)
-    fill(out, "", sampler, source, *args)
+    fill(out, "random_values", sampler, source, *args)
     return out.requires_grad_() if asked.requires_grad else out
 
 

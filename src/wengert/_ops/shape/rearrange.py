@@ -250,17 +250,17 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     tensor([3, 0, 1, 2])
     """
     a = payload(input, "roll")
-    shifts = ints((shifts,), "roll", "shifts")
-    if not shifts:
+    steps = ints((shifts,), "roll", "shifts")
+    if not steps:
         raise RuntimeError("`shifts` required")
-    dims = () if dims is None else ints((dims,), "roll", "dims")
-    if not dims and len(shifts) == 1:
-        return roll_dims(input, shifts, ())
-    if len(shifts) != len(dims):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    along = () if dims is None else ints((dims,), "roll", "dims")
+    if not along and len(steps) == 1:
+        return roll_dims(input, steps, ())
+    if len(steps) != len(along):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(along)}")
     if not a.ndim:
-        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return roll_dims(input, shifts, tuple(normal_dim(d, a.ndim, "roll") for d in dims))
+        raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
+    return roll_dims(input, steps, tuple(normal_dim(d, a.ndim, "roll") for d in along))
 
 
 def _triangle(name: str, op: Any, part: str, what: str) -> Any:

@@ -360,26 +360,27 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    if dims is not None:
-        order = (dims,)
-    if len(order) == 1 and type(order[0]) in (tuple, list):
-        order = tuple(order[0])
+    if dims is not None and order:
+        raise misfit(".permute", *order, dims)
+    asked = order if dims is None else (dims,)
+    if len(asked) == 1 and type(asked[0]) in (tuple, list):
+        asked = tuple(asked[0])
     a = payload(input, "permute")
     ndim = a.ndim
-    if type(a) is np.ndarray and not slow_if_recording and PERMUTATIONS.get(order) == ndim:
-        return view_result(PERMUTE, input, (order,), a.transpose(order))
-    dims = ints(order, "permute", "dims") if order else ()
-    if len(dims) != ndim:
+    if type(a) is np.ndarray and not slow_if_recording and PERMUTATIONS.get(asked) == ndim:
+        return view_result(PERMUTE, input, (asked,), a.transpose(asked))
+    places = ints(asked, "permute", "dims") if asked else ()
+    if len(places) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(places)}"
         )
-    dims = tuple([d if 0 <= d < ndim else normal_dim(d, ndim, "permute") for d in dims])
-    if len(set(dims)) != ndim:
+    places = tuple([d if 0 <= d < ndim else normal_dim(d, ndim, "permute") for d in places])
+    if len(set(places)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if len(PERMUTATIONS) < 1000:
-        PERMUTATIONS[dims] = ndim
-    return permute(input, dims)
+        PERMUTATIONS[places] = ndim
+    return permute(input, places)
 
 
 PERMUTATIONS: dict[Any, int] = {}  # valid dims of earlier calls, with the number of dimensions

@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.half import is_half
 from ..._arrays.layouts import transformed
 from ..._arrays.library import COLONS, in_lib, silent_functions
-from ..._base.dtypes import INEXACT
+from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import of_kind, with_out
 from ..._tape.promotion import cast, default_np, logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import placed
+from ..create.create import dtype_chosen, finish, maker, options_of
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
@@ -355,38 +357,40 @@ _several("ihfft", _r2cn, False, "The inverse of the transform of a Hermitian sig
 
 
 # ---- frequencies, shifts
-def _frequencies(name: str, n: int, d: float, dtype: Any, requires_grad: bool, device: Any) -> Any:
-    if dtype is not None and dtype.np not in INEXACT:
+def _frequencies(name: str, places: Any, n: int, d: float, kwargs: dict[str, Any]) -> Tensor:
+    """The places of results, divided by the duration of ``n`` samples in the result's dtype."""
+    asked = options_of(name, kwargs)
+    dtype = dtype_chosen(asked.dtype, asked.out)
+    if dtype.kind not in "fcV":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if dtype.kind == "c":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{BY_NUMPY[dtype].scalar_name}'")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    values = getattr(np.fft, name)(n, d) if n else np.zeros(0)
-    t = wrap(placed(values.astype(default_np() if dtype is None else dtype.np), device))
-    return t.requires_grad_() if requires_grad else t
+    computed = np.dtype("f4") if is_half(dtype) else dtype
+    with np.errstate(all="ignore"):
+        values = places.astype(computed) * (1 / np.float64(n * d)).astype(dtype).astype(computed)
+    return finish(placed(values.astype(dtype, copy=False), asked.device), asked.out, asked.requires_grad)
 
 
-@public("fft.fftfreq")
-def fftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
-) -> Tensor:
+@maker("fft.fftfreq", "out")
+def fftfreq(n: int, d: float = 1.0, **kwargs: Any) -> Tensor:
     """The frequencies of ``fft``'s results for samples that are ``d`` apart.
 
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies("fftfreq", n, d, dtype, requires_grad, device)
+    return _frequencies("fftfreq", (np.arange(n) + n // 2) % max(n, 1) - n // 2, n, d, kwargs)
 
 
-@public("fft.rfftfreq")
-def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
-) -> Tensor:
+@maker("fft.rfftfreq", "out")
+def rfftfreq(n: int, d: float = 1.0, **kwargs: Any) -> Tensor:
     """The frequencies of ``rfft``'s results.
 
     >>> torch.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies("rfftfreq", n, d, dtype, requires_grad, device)
+    return _frequencies("rfftfreq", np.arange(n // 2 + 1), n, d, kwargs)
 
 
 def _shifted(input: Any, dim: Any, sign: int) -> Any:
