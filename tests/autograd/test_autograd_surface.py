@@ -617,3 +617,29 @@ def test_an_unknown_keyword_names_the_nearest_and_the_former_names() -> None:
     assert caught.value.__notes__ == ["What to do: did you mean 'requires_grad'?"]
     with pytest.raises(TypeError, match=r"^Tensor\.backward\(\) got an unexpected keyword argument 'retain'\n"):
         x.sum().backward(retain=True)
+
+
+def forward_jacobians(library: ModuleType) -> list[Any]:
+    """What the Jacobian by columns is for one and several inputs and outputs, complex ones among them."""
+    jacobian = library.autograd.functional.jacobian
+    x, y = library.tensor([1.0, 2.0]), library.tensor([3.0, 4.0], requires_grad=True)
+    found = [
+        jacobian(function, given, vectorize=True, strategy="forward-mode")
+        for function, given in (
+            (lambda x: x**2, x),
+            (lambda x: (x, x * 2), x),
+            (lambda x, y: x * y, (x, y)),
+            (lambda x, y: (x * y, y), (x, y)),
+            (lambda x: x * 1j, x),
+            (lambda x: x**3, y),
+        )
+    ]
+    return [[type(j).__name__, library.utils._pytree.tree_map(described, j)] for j in found]
+
+
+def described(t: Any) -> Any:
+    return str(t.detach().tolist()), str(t.dtype), t.requires_grad
+
+
+def test_jacobians_by_columns(torch: ModuleType) -> None:
+    assert forward_jacobians(wengert) == forward_jacobians(torch)

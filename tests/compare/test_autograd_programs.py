@@ -624,6 +624,22 @@ INTEGERS_AND_NAMES = (
     r = [getattr(T, f)(s, 0).grad_fn.name() for f in ("cumsum", "cumprod", "logcumsumexp", "softmax", "log_softmax")]
     r = [t.grad_fn.name() for t in (s.sort()[0], s.topk(1)[0], s.max(0)[0], s.cummax(0)[0], s.kthvalue(1)[0])]
     r = [x.kron(x).grad_fn.name(), T.renorm(x[None], 2, 0, 1.).grad_fn.name()]
+    r = A.grad(T.nn.functional.tanh(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.sigmoid(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.relu(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.leaky_relu(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.hardtanh(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.elu(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.gelu(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.softplus(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.hardswish(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.logsigmoid(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.softshrink(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.hardshrink(s).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.mse_loss(s, s.data + 1).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.huber_loss(s, s.data + 1).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.smooth_l1_loss(s, s.data + 1).sum(), s, create_graph=True)[0].grad_fn.name()
+    r = A.grad(T.nn.functional.soft_margin_loss(s, s.data + 1).sum(), s, create_graph=True)[0].grad_fn.name()
     a = T.zeros(2); a -= x.double(); r = a
     y = (x * T.ones(2, 2)).fill_diagonal_(0.); r = y
     x.view(1, 2).fill_diagonal_(0.)

@@ -555,6 +555,7 @@ PRINTED = {
         nn.ParameterList([torch.ones(2, 3), "x"]), nn.ParameterDict({"k": torch.ones(2), "n": None})
     ),
     "none": lambda nn, torch: nn.Sequential(OrderedDict(a=nn.ReLU())),
+    "a kernel of one size": lambda nn, torch: nn.Sequential(nn.Conv2d(2, 3, (2,)), nn.ConvTranspose2d(2, 3, 2, 1, 1)),
 }
 
 

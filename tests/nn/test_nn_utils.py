@@ -157,6 +157,7 @@ def test_padding() -> None:
     assert rnn.pad_sequence(rows).tolist() == [[1, 4], [2, 0], [3, 0]]
     assert rnn.pad_sequence(rows, True, 9, padding_side="left").tolist() == [[1, 2, 3], [9, 9, 4]]
     back = rnn.unpad_sequence(rnn.pad_sequence(rows, batch_first=True), W.tensor([3, 1]), batch_first=True)
+    assert [t.is_contiguous() and t._base is None for t in back] == [True, True]
     assert [b.tolist() for b in back] == [[1, 2, 3], [4]]
     packed = rnn.pack_sequence(rows)
     assert isinstance(packed, rnn.PackedSequence) and packed.sorted_indices is None

@@ -17,7 +17,7 @@ from .._arrays.half import rounded_once
 from .._arrays.shared_ufuncs import shared
 from .._base.registry import TENSORS, Operator
 from .._base.silence import silence
-from .._tape.node import Box, Parts
+from .._tape.node import Box, Parts, named
 from .._tape.saved import is_complex, unbox
 from .._tape.tensor import wrap
 from .templates import BACKWARD, PIECES, Shape, hot, piece
@@ -182,6 +182,8 @@ def _transformed(calls: tuple[Call, ...], holomorphic: bool, broadcast: bool, pl
                     d = xp.conj(d)
                 if xp is TENSORS and n.piecewise:
                     d = xp._beside_zeros(d, wrap(d._payload, edge))
+                if xp is TENSORS and n.own_derivative and d is not g and d._node is not None:
+                    named(d._node, type(n).__name__.replace("Backward0", "BackwardBackward0"))
             pairs += (edge, d)
         if not keep:
             n._release()

@@ -22,7 +22,7 @@ Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 
 # ---- the record
 _OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "in_float32", "jvp", "layout", "libname", "samples",
-                  "no_derivative", "piecewise")  # fmt: skip
+                  "no_derivative", "own_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
     "unary": ("integer", "kernel", "out_rule"),
     "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
@@ -157,7 +157,7 @@ def slotted(
         "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, kept),
         "backward": backward_step(info, calls, holomorphic, **(step or {})),
         "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
-        "operator": info.name,
+        "operator": info.name, "own_derivative": info.own_derivative or info.piecewise,
     }  # fmt: skip
     if len(info.params) <= max(info.arity, 1) and not info.view:  # no parameters: nothing to write at each call
         kept = tuple(slot for slot in kept if slot != "params")

@@ -95,6 +95,7 @@ def general(
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),
                 piecewise=info.piecewise,
+                own_derivative=info.own_derivative or info.piecewise,
                 operator=info.name,
                 plan=plan,
             )

@@ -194,6 +194,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
 
     by_user = False  # whether its backward step is the user's code
+    own_derivative = False  # as in its operator's record: its recorded derivative's node is ``NAMEBackwardBackward0``
     piecewise = False  # as in its operator's record: the second derivative is zeros, and not absent
     step_order: tuple[int, ...] | None = None  # the places among ``_edges()`` in the order in which a step gives them
     runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)

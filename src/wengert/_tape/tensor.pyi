@@ -244,7 +244,7 @@ class Tensor(metaclass=TensorMeta):
     def _typed_storage(self) -> _TypedStorage:
         """``storage()`` without its warning."""
     def _use_count(self) -> _int:
-        """PyTorch's count of owners in C++ of what a tensor stands for: here Python is the only one."""
+        """PyTorch's count of owners in C++ of what a tensor stands for: Python, and the node of a leaf in a graph."""
     def _values(self) -> Tensor:
         """``values`` of any sparse tensor, coalesced or not; not recorded."""
     @property

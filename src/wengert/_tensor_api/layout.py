@@ -217,14 +217,12 @@ def cdata(self: Tensor) -> int:
     return id(self)
 
 
-_HELD_BY_ITS_LEAF = 3  # the leaf, the variable and the argument of ``getrefcount``
-
-
 @method("Tensor._use_count")
 def use_count(self: Tensor) -> int:
     """PyTorch's count of owners in C++ of what a tensor stands for: Python, and the node of a leaf in a graph."""
     node = self._node
-    return 2 if type(node) is AccumulateGrad and getrefcount(node) > _HELD_BY_ITS_LEAF else 1
+    held = getrefcount(node)  # by the leaf, the variable and the argument
+    return 2 if type(node) is AccumulateGrad and held > 3 else 1
 
 
 @method("Tensor.data_ptr Tensor.const_data_ptr")

@@ -63,7 +63,7 @@ def _repacked(value: Any, many: bool | tuple[bool, ...]) -> Any:
     """Unpack tuples of one element where the caller passed or returned a single Tensor."""
     if isinstance(many, tuple):
         outer, inner = many
-        value = tuple(_repacked(v, inner) for v in value)
+        value = value if inner else tuple(v[0] for v in value)
         return value if outer else value[0]
     return value if many else value[0]
 
@@ -431,19 +431,29 @@ def _forward_jacobian(func: Any, inputs: Any, create_graph: bool, strict: bool, 
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-    from ..func import jacfwd
+    from ..func import jvp, vmap
 
     many_in, xs = _as_tuple(inputs, "inputs", "jacobian")
-    xs = tuple(x.detach() for x in xs)
-    seen: list[bool] = []
+    sizes = tuple(x.numel() for x in xs)
+    many_out = False
 
     def checked(*args: Any) -> tuple[Tensor, ...]:
-        many_out, outputs = _as_tuple(func(*args), "outputs of the user-provided function", "jacobian")
-        seen.append(many_out)
+        nonlocal many_out
+        many_out, outputs = _as_tuple(func(*args), "outputs", "None")
         return outputs
 
-    jac = jacfwd(checked, argnums=tuple(range(len(xs))))(*xs)
-    return _repacked(_finished(jac, False), (seen[-1], many_in))
+    def columns(*tangents: Tensor) -> Any:
+        return jvp(checked, xs, tuple(t.view_as(x) for t, x in zip(tangents, xs, strict=True)))[1]
+
+    found = vmap(columns)(*_construct_standard_basis_for(xs, sizes))
+    jac = [
+        [
+            part.movedim(0, -1).reshape((*column.shape[1:], *x.shape))
+            for part, x in zip(column.split(sizes), xs, strict=True)
+        ]
+        for column in found
+    ]
+    return _repacked(jac, (many_out, many_in))
 
 
 def hessian(

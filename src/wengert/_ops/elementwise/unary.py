@@ -217,7 +217,13 @@ def cosh(input):
     """
 
 
-@unary(grad=tanh_cotangent, dtypes="fcib", in_float32="gradient", names="torch.tanh Tensor.tanh nn.functional.tanh")
+@unary(
+    grad=tanh_cotangent,
+    dtypes="fcib",
+    in_float32="gradient",
+    names="torch.tanh Tensor.tanh nn.functional.tanh",
+    own_derivative=True,
+)
 def tanh(input):
     """The hyperbolic tangent of each element.
 

@@ -187,8 +187,6 @@ def _refuse_classes(num_classes: int, a: Any) -> int:
     largest = int(a.item(a.argmax()))
     if num_classes == -1:
         return largest + 1
-    if num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
     if largest >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return num_classes

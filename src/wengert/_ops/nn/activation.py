@@ -64,6 +64,7 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
     node="EluBackward0",
     samples=[((3, 4), (1.0, 1.0, 1.0)), ((2,), (0.5, 2.0, 3.0))],
     in_float32="both",
+    own_derivative=True,
 )
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
@@ -142,6 +143,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
     dtypes="fcib",
     in_float32="result",
+    own_derivative=True,
 )
 def sigmoid(lib, input):
     """``1 / (1 + exp(-x))``.
@@ -175,6 +177,7 @@ def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
     node="LogSigmoidBackward0",
     samples=[((3, 4), ()), ((), ())],
     in_float32="both",
+    own_derivative=True,
 )
 def _log_sigmoid(lib, self):
     """The logarithm of ``sigmoid``, without overflow."""
@@ -272,6 +275,7 @@ def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) ->
     node="SoftplusBackward0",
     samples=[((3, 4), (1.0, 20.0)), ((2,), (2.0, 1.0))],
     in_float32="both",
+    own_derivative=True,
 )
 def _softplus(lib, self, beta, threshold):
     """``log(1 + exp(beta * x)) / beta``, and x above the threshold."""
@@ -335,6 +339,7 @@ def _gelu_and_slope(lib: Any, self: Any, approximate: str) -> tuple[Any, Any]:
     node="GeluBackward0",
     samples=[((3, 4), ("none",)), ((3,), ("tanh",))],
     in_float32="both",
+    own_derivative=True,
 )
 def _gelu(lib, self, approximate):
     """x times the probability that a standard normal variable is below x."""

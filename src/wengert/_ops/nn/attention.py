@@ -214,6 +214,8 @@ def scaled_dot_product_attention(
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         heads = query._payload.shape[-3]
+        if any(heads % t._payload.shape[-3] for t in (key, value)):
+            raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
         key, value = (t.repeat_interleave(heads // t._payload.shape[-3], -3) for t in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query._payload.shape[-1]) if query._payload.shape[-1] else 1.0
@@ -230,4 +232,4 @@ def scaled_dot_product_attention(
     weights = _weights(TENSORS, query, key, mask, is_causal, scale)
     from ..._base.registry import PUBLIC
 
-    return TENSORS.matmul_nd(PUBLIC["nn.functional"]["dropout"](weights, dropout_p, True), value)
+    return TENSORS.matmul_nd(PUBLIC["torch"]["dropout"](weights, dropout_p, True), value)

@@ -32,10 +32,10 @@ _ALPHA = 1.7580993408473766  # the negative of SELU's lower limit
 
 
 def _checked(p: Any, error: type[Exception]) -> float:
-    p = float(p)
-    if not 0 <= p <= 1:
-        raise error(f"dropout probability has to be between 0 and 1, but got {p:g}")
-    return p
+    if not 0 <= float(p) <= 1:
+        shown = p if error is ValueError else f"{float(p):g}"  # by Python or by C++
+        raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
+    return float(p)
 
 
 def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tensor:

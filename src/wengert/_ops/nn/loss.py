@@ -174,6 +174,7 @@ _PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
     batch=loss_batch,
     dtypes="f",
     samples=_PAIRS,
+    own_derivative=True,
 )
 def squared_error(lib, self, target, reduction):
     """Squared differences, their mean or their sum."""
@@ -254,6 +255,7 @@ def _bent(lib: Any, self: Any, target: Any, reduction: int, bend: float, steep: 
     batch=loss_batch,
     dtypes="f",
     samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+    own_derivative=True,
 )
 def smooth_l1(lib, self, target, reduction, beta):
     """A parabola up to a difference of beta, a line beyond."""
@@ -293,6 +295,7 @@ def smooth_l1_loss(
     batch=loss_batch,
     dtypes="f",
     samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+    own_derivative=True,
 )
 def huber(lib, self, target, reduction, delta):
     """A parabola up to a difference of delta, its tangent beyond."""
@@ -333,6 +336,7 @@ def huber_loss(
     batch=loss_batch,
     dtypes="f",
     samples=_PAIRS,
+    own_derivative=True,
 )
 def soft_margin(lib, self, target, reduction):
     """``log(1 + exp(-target * self))``."""

@@ -124,6 +124,12 @@ def _new_geometry(
         )
     size = shape[-k:]
     out = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
+    if min(out) < 1 and name == "avg_pool3d":
+        t, h, w = size
+        raise RuntimeError(
+            f"input image (T: {t} H: {h} W: {w}) smaller than kernel size (kT: {kernel[0]} kH: {kernel[1]} kW: "
+            f"{kernel[2]})"
+        )
     if min(out) < 1:
         before, after = ("x".join(map(str, (shape[-k - 1], *s))) for s in (size, out))
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
@@ -307,7 +313,13 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     if len(shape) < k + 1 and k > 1 and isinstance(output_size, (tuple, list)):
         raise ValueError(f"Input dimension should be at least {k + 1}")
     if len(shape) not in (k + 1, k + 2):
-        raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(shape)}")
+        if k == 1:
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' (while "
+                f"checking arguments for {name})"
+            )
+        colon = ":" * ("max" in name)
+        raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got{colon} {list(shape)}")
     if not isinstance(output_size, (tuple, list)):
         _whole(name, "output_size", 0 if output_size is None else output_size)
         output_size = (output_size,) * k
@@ -458,7 +470,6 @@ def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output
     )
     if output_size is None:
         return default
-    output_size = list(output_size)
     if len(output_size) == k + 2:
         output_size = output_size[2:]
     if len(output_size) != k:
@@ -474,6 +485,11 @@ def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output
 
 def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
     name = f"max_unpool{k}d"
+    if input._payload.ndim not in (k + 1, k + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{k}d should be a {k + 1}d or {k + 2}d Tensor, but got a tensor with "
+            f"{input._payload.ndim} dimensions."
+        )
     require(input, "fh", f"{name}_channels_last" if k == 2 and is_channels_last(input._payload) else name)
     kernel = _per_dim(name, "kernel_size", kernel, k)
     stride = kernel if stride is None else _per_dim(name, "stride", stride, k)

@@ -409,6 +409,7 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
     node="HardswishBackward0",
     samples=[((3, 4), ()), ((), ())],
     in_float32="both",
+    own_derivative=True,
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""

@@ -63,11 +63,13 @@ class _ConvNd(
         draw_by_inputs(self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        dims = len(self.kernel_size)
-        none, ones = (0,) * dims, (1,) * dims
+        usual = {
+            name: (value,) * len(getattr(self, name))
+            for name, value in {"padding": 0, "dilation": 1, "output_padding": 0}.items()
+        }
         return (
             f"{self.in_channels}, {self.out_channels}, {listed(self, 'kernel_size', 'stride')}"
-            + unusual(self, padding=none, dilation=ones, output_padding=none, groups=1)
+            + unusual(self, **usual, groups=1)
             + (", bias=False" if self.bias is None else "")
             + unusual(self, padding_mode="zeros")
         )
