@@ -10,7 +10,7 @@ from ..._base.registry import TENSORS
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Batched, one_example
 from ..._tape.node import Box, version_of
-from ..._tape.tensor import Tensor, alias_payload, wrap
+from ..._tape.tensor import Tensor, given_away, wrap
 
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
@@ -21,11 +21,10 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         view_dtype(wrap(one_example(batch)), dtype)  # the refusals
         inner = batch.v if isinstance(batch.v, Tensor) else wrap(batch.v)
         return wrap(Batched(view_dtype(inner, dtype)._payload, batch.tag))
-    a = alias_payload(self)
     new = dtype.np
-    if new is a.dtype:
+    if BY_NUMPY[self._payload.dtype] is dtype:
         return TENSORS.alias(self)
-    r = a
+    a = r = given_away(self)
     if new.itemsize != a.itemsize:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
         if not a.ndim:
