@@ -95,7 +95,11 @@ def test_what_is_refused_of_an_expanded_input_is_refused_before_it_is_recorded()
         x.add_(1)
         return x.sum()
 
-    for f in (indexed, added):
+    def masked(x: Any) -> Any:
+        x[x < 2] = 5
+        return x.sum()
+
+    for f in (indexed, added, masked):
         found = []
         for g in (f, torch.compile(f, backend="numpy")):
             x = torch.arange(3.0).expand(2, 3)
@@ -106,6 +110,22 @@ def test_what_is_refused_of_an_expanded_input_is_refused_before_it_is_recorded()
                 except RuntimeError as error:
                     found.append((str(error), x.tolist()))
         assert found[0] == found[1]
+
+
+def test_a_written_input_of_another_order_keeps_its_values() -> None:
+    """What is written is copied in the input's order: its buffer may be that of values that are computed later."""
+
+    def f(x: Any, y: Any) -> Any:
+        x.mul_(2)
+        for _ in range(3):
+            y = (y * 3 - 1).sin()
+        return y
+
+    compiled = torch.compile(f, backend="numpy")
+    for _ in range(3):
+        x = torch.arange(3.0).as_strided((1, 3), (1, 1))
+        compiled(x, torch.ones(1, 3))
+        assert x.tolist() == [[0.0, 2.0, 4.0]]
 
 
 @pytest.mark.parametrize("line", ["x.t_(); x.mul_(2)", "x.mul_(2); x.t_()", "x.t_(); x.resize_(2)", "x.unsqueeze_(0)"])

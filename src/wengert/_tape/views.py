@@ -378,8 +378,8 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         replace_payload(self, r)
         rebase_history(self, node)
         return
-    if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
-        saved.a = a.copy()
+    if saved is not None and (saved.a is a or saved.a is self._payload):
+        saved.a = a.copy()  # the formula needs the old value, which is overwritten now
     if foreign:
         a.write(r)
     elif r is not a:  # an operator may have written into self's memory itself
