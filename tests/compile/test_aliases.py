@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -29,6 +30,8 @@ LINES = (
     "x.unsqueeze_(0); return x",
     "x.data = torch.zeros(2); return 1",
     "x.resize_(2); return x",
+    "y = x.view(2, 2); y.t_(); return x * 1",
+    "x.as_strided((2,), (2,)).add_(1); return x * 1",
 )
 
 
@@ -41,6 +44,135 @@ def test_writes_reach_all_that_share_the_memory(line: str) -> None:
         calls = [torch.arange(4.0) + k for k in range(3)]
         found.append([(repr(f(x)), x.tolist(), x._version) for x in calls])
     assert found[0] == found[1]
+
+
+RESULTS = (  # tensors of which the caller writes one: what shares its memory in eager sees it
+    "y = x.detach(); y.mul_(2); return y, x",
+    "y = x.detach(); y.normal_(); return y[1:], x",
+    "y = torch.zeros_like(x); return y[1:], y",
+    "y = torch.ones_like(x).view(2, 2); return y.t(), y, y.detach()",
+    "y = x * 0 + x.sum(); return y.detach(), y",
+    "y = x.sum(); return y.view(1), y",
+    "y = x.sum(); return y.detach(), y",
+    "y = (x * 2).view(2, 2); return y.diag(), y",
+    "y = x.view(2, 2); return y.diag(), x",
+    "return torch.diagonal_copy(x.view(2, 2)), x",
+    "return torch.select_copy(x.view(2, 2), 0, 1), x",
+    "y = x + 1; z = x + 1; return z, y, y[1:]",
+    "return x.sum().expand(4), x",
+    "y = x.sum(); return y.expand(2), y, y * 1",
+    "y = x * 2; return y.view(torch.int32), y",
+    "y = x.sum(); return y.view(torch.int32), y",
+)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize("line", RESULTS)
+def test_what_results_share(line: str, backend: str) -> None:
+    scope: dict[str, Any] = {"torch": torch}
+    exec("def f(x):\n    " + line.replace("; ", "\n    "), scope)
+    found = []
+    for f in (scope["f"], torch.compile(scope["f"], backend=backend)):
+        torch.manual_seed(1)
+        found.append([])
+        for k in range(3):
+            x = torch.arange(4.0) + k
+            results = f(x)
+            strides = [t.stride() for t in results]
+            if 0 not in strides[0]:
+                results[0].zero_()
+            found[-1].append((repr(results), strides, x.tolist(), x._version))
+            wait()
+    assert found[0] == found[1]
+
+
+def test_what_is_refused_of_an_expanded_input_is_refused_before_it_is_recorded() -> None:
+    def indexed(x: Any) -> Any:
+        x[torch.tensor([0, 0])] += 1
+        return x.sum()
+
+    def added(x: Any) -> Any:
+        x.add_(1)
+        return x.sum()
+
+    def masked(x: Any) -> Any:
+        x[x < 2] = 5
+        return x.sum()
+
+    for f in (indexed, added, masked):
+        found = []
+        for g in (f, torch.compile(f, backend="numpy")):
+            x = torch.arange(3.0).expand(2, 3)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    found.append((g(x).item(), x.tolist()))
+                except RuntimeError as error:
+                    found.append((str(error), x.tolist()))
+        assert found[0] == found[1]
+
+
+def test_a_written_input_of_another_order_keeps_its_values() -> None:
+    """What is written is copied in the input's order: its buffer may be that of values that are computed later."""
+
+    def f(x: Any, y: Any) -> Any:
+        x.mul_(2)
+        for _ in range(3):
+            y = (y * 3 - 1).sin()
+        return y
+
+    compiled = torch.compile(f, backend="numpy")
+    for _ in range(3):
+        x = torch.arange(3.0).as_strided((1, 3), (1, 1))
+        compiled(x, torch.ones(1, 3))
+        assert x.tolist() == [[0.0, 2.0, 4.0]]
+
+
+@pytest.mark.parametrize("line", ["x.t_(); x.mul_(2)", "x.mul_(2); x.t_()", "x.t_(); x.resize_(2)", "x.unsqueeze_(0)"])
+def test_an_input_that_is_transposed_in_place(line: str) -> None:
+    scope: dict[str, Any] = {}
+    exec("def f(x):\n    " + line.replace("; ", "\n    "), scope)
+    found = []
+    for f in (scope["f"], torch.compile(scope["f"], backend="numpy")):
+        for k in range(2):
+            memory = torch.arange(4.0) + k
+            x, y = memory.view(2, 2), torch.arange(4.0).view(2, 2)
+            f(x)
+            f(y)
+            found.append((memory.tolist(), *[(t.tolist(), t.stride(), t._version) for t in (x, y)]))
+    assert found[:2] == found[2:]
+
+
+@pytest.mark.parametrize("line", ["return x[0]", "return x.view(-1)[1:]", "with torch.no_grad(): return x[0]"])
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_views_of_a_leaf_that_is_a_view(line: str, shape: tuple[int, ...]) -> None:
+    """What comes back is a view of the leaf, and not of its base, which has no gradient."""
+    scope: dict[str, Any] = {"torch": torch}
+    exec(f"def f(x):\n    {line}", scope)
+    compiled = torch.compile(scope["f"], backend="numpy")
+    for _ in range(3):
+        found = []
+        for f in (scope["f"], compiled):
+            x = torch.arange(6.0).view(shape).requires_grad_()
+            y = f(x)
+            found.append((y.requires_grad, y.grad_fn is None, y._is_view()))
+            if y.grad_fn is not None:
+                y.sum().backward()
+                found.append(x.grad.tolist())
+        assert found[: len(found) // 2] == found[len(found) // 2 :]
+
+
+@pytest.mark.parametrize("one", ["x.split(1, -1)[-1]", "x.unbind(1)[0]", "x.aminmax(dim=0)[0]"])
+def test_the_graph_of_the_recorded_call_goes_back(one: str) -> None:
+    """Of several results only one is used: the others' cotangents are zeros of a dtype."""
+    scope: dict[str, Any] = {}
+    exec(f"def f(x): return {one}", scope)
+    f = torch.compile(scope["f"], backend="numpy")
+    for _ in range(2):
+        x, y = (torch.arange(6.0).view(2, 3).requires_grad_() for _ in range(2))
+        f(x).double().sum().backward()
+        scope["f"](y).double().sum().backward()
+        assert torch.equal(x.grad, y.grad)
 
 
 def test_manual_steps_of_parameters() -> None:

@@ -65,3 +65,13 @@ def test_the_value_that_is_named(torch: ModuleType, expression: str) -> None:
 def test_the_node_that_made_it(torch: ModuleType, of: str, write: str) -> None:
     program = f"x = t.ones(2, 3, requires_grad=True) * 1\ny = {of}\nz = y * y\n{write}\nz.sum().backward()"
     assert first_sentences(wengert, program) == first_sentences(torch, program)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logcumsumexp", "logsumexp"])
+def test_a_number_that_its_node_has_saved_is_written(name: str) -> None:
+    """It is computed as a vector of one element, whose memory the result has."""
+    x = wengert.tensor(0.7, requires_grad=True)
+    y = getattr(x, name)(0)
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()

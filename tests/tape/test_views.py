@@ -1022,3 +1022,17 @@ def test_relu_of_a_view_twice_differentiated() -> None:
     assert (
         g.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[1][0].name() == "ThresholdBackwardBackward0"
     )
+
+
+@pytest.mark.parametrize("write", ["v.pow_(2)", "v.exp_()", "v.sin_()", "v.mul_(v)"])
+def test_a_part_of_an_expanded_tensor_that_is_written_keeps_what_the_formula_needs(write: str) -> None:
+    """The array that is written is another object than the view's, which is read-only."""
+    grads = []
+    for clone in (False, True):
+        w = T.tensor(0.3, requires_grad=True)
+        x = (w * 0.7).expand(2)
+        v = (x.clone() if clone else x)[1:]
+        exec(write, {"v": v})
+        v.sum().backward()
+        grads.append(w.grad.item())
+    assert grads[0] == pytest.approx(grads[1])

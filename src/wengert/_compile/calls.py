@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..optim._elementwise import number
 
 
@@ -19,7 +17,7 @@ class InOrder:
         self.back = [self.order.index(d) for d in range(like.ndim)]
 
     def __call__(self, a: Any) -> Any:
-        return np.ascontiguousarray(a.transpose(self.order)).transpose(self.back)
+        return a.transpose(self.order).copy().transpose(self.back)  # the operand's buffer may be another value's next
 
 
 class Step:

@@ -95,9 +95,7 @@ class Program:
         self.rest = 0  # calls that eager runs before the guards are asked again
         if backend is not None:
             _lower(self, backend)
-        entries = list(r.finder.tracer.lifted.values())
-        updated = [r.forward.values[old].source.index for old, _ in r.forward.updates]
-        self.written = [(k, entries[k].writes) for k in updated]
+        self.written = [(k, e.writes) for k, e in enumerate(r.finder.tracer.lifted.values()) if e.writes]
         self.outputs = sum(x.output is not None for x in r.results)
         self.shape = shape_of(r)
         self.run = run_function(self)

@@ -36,6 +36,8 @@ def lowered(info: Operator, arrays: list[Any], p: tuple[Any, ...], out: Any) -> 
     flat = arrays
     plain = all(isinstance(a, PLAIN) or a is None or type(a) in PYTHON_NUMBERS for a in flat)
     kinds = "iuV" if info.kind in ("unary", "binary") else "V"
+    if info.view and any(isinstance(a, PLAIN) and not a.ndim for a in flat):
+        return _core(info)  # in a program it may be a NumPy number, of which array functions make no view
     if plain and not any(isinstance(a, PLAIN) and a.dtype.kind in kinds for a in flat):
         try:
             raw = getattr(ARRAYS, info.name)

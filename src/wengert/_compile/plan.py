@@ -15,7 +15,7 @@ NOTE [ Aliases ]
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -230,6 +230,13 @@ class Plan:
                 kept.append(op)
                 needed.update(op.refs())
         self.ops = kept[::-1]
+
+    def parts(self, copied: Collection[int], owners: list[int]) -> bool:
+        """Whether results that share memory in eager would not, if these are copies, as numbers always are."""
+        own = range(self.tape.gradients, len(owners))  # each leaf's gradient has memory of its own
+        values = [self.values[r] for r in self.results]
+        shared = collections.Counter([owners[k] for k in own if owners[k] >= 0 and values[k].size])
+        return any(shared[owners[k]] > 1 for k in own if k in copied or not values[k].shape)
 
     # ---- memory
     def roots(self) -> dict[int, frozenset[int]]:

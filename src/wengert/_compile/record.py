@@ -10,11 +10,13 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import storage_of
 from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
@@ -28,11 +30,11 @@ from .._tape.node import AccumulateGrad, Port, tick, view_of
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
-from .._tape.view_chain import chain_of
+from .._tape.views import MULTI_OUTPUT_VIEW
 from ..utils._pytree import tree_flatten
 from .refused import Call
 from .tape import Input, Ref, Tape
-from .traced import Lifted, Traced, Tracer, _owner
+from .traced import Lifted, Traced, Tracer
 from .values import KINDS, same_items
 from .watch import Finder
 
@@ -215,7 +217,7 @@ def _own_gradients(tracer: Tracer) -> None:
     for e in tracer.lifted.values():
         grad = e.node.grad if e.is_leaf else None
         if grad is not None and grad is not e.grad and type(grad._payload) is np.ndarray:
-            owner = id(_owner(grad._payload))
+            owner = id(storage_of(grad._payload))
             if owner in seen or owner in tracer.owners or grad._payload.base is not None:
                 grad._payload = np.array(grad._payload, order="K")
             seen.add(owner)
@@ -310,6 +312,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
         reason = _backward(tracer, entries, outputs, r)
         if reason is not None:
             return reason
+    r.forward.gradients = sum(at is not None for _, at in r.grads)
     return r
 
 
@@ -347,7 +350,7 @@ def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
 def _add(tracer: Tracer, a: Traced, r: Recording) -> int:
     """Make a value a result of the tape; its index."""
     tracer.tape.results.append(a.ref)
-    r.owners.append(id(_owner(a.array)))
+    r.owners.append(id(storage_of(a.array)))
     return len(r.owners) - 1
 
 
@@ -358,25 +361,39 @@ def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r
         return "a result that is no tensor of the call"
     if t._node is not None and type(t._node) is AccumulateGrad:
         return "a new leaf that requires grad"
-    view = view_of(t)
-    if view is not None:
-        base, chain = chain_of(t)
-        if id(base) in index:
-            if base._payload is not tracer.lifted[id(base)].traced:
-                return "a view of an input that is written"
-            return Result("view", index[id(base)], chain)
+    base, chain, recorded = t, [], set()
+    while id(base) not in index and (view := view_of(base)) is not None:
+        base, info, p, creation = view
+        chain.append((info.name, p))
+        recorded.add(creation <= MULTI_OUTPUT_VIEW)
+    if id(base) in index and base._payload is tracer.lifted[id(base)].traced:
+        if base._node is not None and recorded != {MODE.get() is None or MODE.get().grad}:
+            return "a view of an input is made in another mode"
+        return Result("view", index[id(base)], chain[::-1])
+    if any(id(x) in index for x in _sharing(base)):
+        return "a view of an input that is written"
     a = t._payload
     if type(a) is not Traced:
         if not isinstance(a, (np.ndarray, np.generic)):
             return "a result that is no plain tensor"
         a = tracer.captured(t)._payload
-    if id(_owner(a.array)) in tracer.owners and a.array.size:
+    if id(storage_of(a.array)) in tracer.owners and a.array.size:
         return "a result that shares memory with an input"
     made = Result("value", _add(tracer, a, r))
     if t._node is not None:
         made.output = len(outputs)
         outputs.append(t)
     return made
+
+
+def _sharing(t: Tensor) -> Iterator[Tensor]:
+    """A tensor and those whose writes are writes to it: of what it is a view, or was detached from."""
+    while True:
+        yield t
+        view = view_of(t)
+        if view is None and "_alias_of" not in t.__dict__:
+            return
+        t = t.__dict__["_alias_of"][0] if view is None else view[0]
 
 
 def _leaked(tracer: Tracer, out: Any) -> str | None:

@@ -187,6 +187,7 @@ class NumpyProgram:
     def _returned(self, safe: Any) -> list[str]:
         """The results' names: copies of what eager's results do not share."""
         taken: dict[int, int] = {}  # a value in whose memory a result lies -> that result's owner
+        apart: list[int] = []
         names = []
         for k, ref in enumerate(self.plan.results):
             owner = k if self.owners is None else self.owners[k]
@@ -197,9 +198,14 @@ class NumpyProgram:
             if owner >= 0 and not copied and (given or any(taken.get(r, owner) != owner for r in roots)):
                 self._line(f"r{k} = array({name}, order='K')")
                 name = f"r{k}"
+                copied = True
             elif owner >= 0:
                 taken.update(dict.fromkeys(roots, owner))
+            if copied:
+                apart.append(k)
             names.append(name)
+        if self.owners is not None and self.plan.parts(apart, self.owners):
+            raise Unplanned("results that share memory are copies")
         return names
 
     def _operator(self, op: Op) -> None:

@@ -203,6 +203,7 @@ class Tape:
     ``ops``       the operators
     ``results``   the values that the call returns (or saves for backward), in order
     ``updates``   (input's number, number of its new value): what is written into the memory of inputs at the end
+    ``gradients`` how many of the results, the first ones, become gradients of leaves
     """
 
     def __init__(self) -> None:
@@ -210,6 +211,7 @@ class Tape:
         self.ops: list[Op] = []
         self.results: list[Ref] = []
         self.updates: list[tuple[Ref, Ref]] = []
+        self.gradients = 0
 
     def new(self, shape: tuple[int, ...], dtype: Any, source: Input | Constant | None = None) -> Ref:
         """Number a new value."""

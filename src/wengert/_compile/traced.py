@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import storage_of, unlocked
 from .._base.errors import INTERNAL
 from .._base.places import span
 from .._base.registry import REGISTRY, TRANSFORMED, XP, Operator
@@ -132,6 +133,10 @@ class Traced(Transformed):
             if filled is not None:
                 filled[:] = made[info.outputs :]
             return tuple(made[: info.outputs])
+        if info.view:  # a number has no memory that a view could share
+            for a in operands:
+                if type(a) is Traced and isinstance(a.array, np.generic):
+                    a.array = np.array(a.array)
         arrays = [a.array if type(a) is Traced else a for a in operands]
         plain = _plain(p)
         out = run_core(info, arrays, plain)
@@ -223,7 +228,7 @@ class Tracer:
         if type(a) is not np.ndarray:
             self.stop("an input is no plain array")
             return
-        owner = _owner(a)
+        owner = storage_of(a)
         other = self.owners.get(id(owner))
         if other is not None and a.size and not _related(t, other.tensor):
             self.stop("two inputs share memory")
@@ -440,8 +445,10 @@ class Tracer:
                 entry.tensor._node = entry.node
             if entry.is_leaf:
                 entry.node.grad = entry.grad
-            if entry.box is not None and entry.box.cell is not None:
-                entry.box.cell.version = entry.version
+            box = entry.tensor._box
+            if box is not None and box.cell is not None:
+                box.cell.version = entry.version
+        self.counts.clear()
         for generator, state in self.first_states.values():
             generator.set_state_array(np.frombuffer(state, np.uint8))
         self.close()
@@ -454,7 +461,7 @@ class Tracer:
         written, other = [], set()
         for entry in self.lifted.values():
             t, now = entry.tensor, entry.tensor._payload
-            if t._box is not entry.box:
+            if entry.box is not None:
                 t._box = entry.box
             if type(now) is not Traced:  # the tensor got other memory
                 other.add(id(t))
@@ -482,9 +489,12 @@ class Tracer:
             for box in (entry.box, t._box):
                 if box is not None:
                     box.a = entry.array
-        for entry, _ in written:
-            entry.writes = self.counts.get(id(entry.tensor), 1) if view_of(entry.tensor) is None else 0
-            restore_version(entry)
+        replaced = {id(entry) for entry, _ in written}
+        for entry in self.lifted.values():
+            t = entry.tensor
+            if id(t) not in other and view_of(t) is None:
+                entry.writes = self.counts.get(id(t), int(id(entry) in replaced))
+                restore_version(entry)
         for entry in self.lifted.values():
             if "_views" in entry.tensor.__dict__:
                 _replace_views(entry.tensor)
@@ -493,7 +503,8 @@ class Tracer:
     @staticmethod
     def _write(entry: Lifted, a: Any) -> None:
         if a is not entry.array:
-            np.copyto(entry.array, a, casting="unsafe")
+            to = entry.array if entry.array.flags.writeable else unlocked(entry.array)
+            np.copyto(to, a, casting="unsafe")
 
     def settle(self) -> list[Tensor]:
         """Give whatever still holds a traced payload the array; return the tensors among the holders."""
@@ -524,13 +535,14 @@ class Tracer:
                         holder[key] = a.array
         for t in tensors:
             if "_views" in t.__dict__ and view_of(t) is None:
+                alias_payload(t)
                 _replace_views(t)
         return tensors
 
 
 def restore_version(entry: Lifted) -> None:
     """Count the writes of the trace in the tensor's own version cell."""
-    cell = None if entry.box is None else entry.box.cell
+    cell = None if entry.tensor._box is None else entry.tensor._box.cell
     counted = 0 if cell is None else cell.version - entry.version
     for _ in range(entry.writes - counted):
         count_write(entry.tensor)
@@ -547,16 +559,9 @@ def _settle_slots(holder: Any) -> None:
 def _fresh(arrays: list[Any], out: Any) -> bool:
     """Whether results lie in no operand's memory, and not in one another's."""
     outs = list(out) if isinstance(out, (tuple, list)) else [out]
-    given = {id(_owner(a)) for a in arrays if isinstance(a, np.ndarray)}
-    made = [id(_owner(a)) for a in outs if isinstance(a, np.ndarray)]
+    given = {id(storage_of(a)) for a in arrays if isinstance(a, np.ndarray)}
+    made = [id(storage_of(a)) for a in outs if isinstance(a, np.ndarray)]
     return not given.intersection(made) and len(set(made)) == len(made)
-
-
-def _owner(a: Any) -> Any:
-    """The array that owns the memory of another."""
-    while type(a.base) is np.ndarray:
-        a = a.base
-    return a
 
 
 def _root(t: Tensor) -> Tensor:

@@ -29,6 +29,7 @@ from .._base import registry
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
 from .._base.registry import TENSORS, Operator
+from .._payloads.transforms import zeros
 from .._tape.error_text import unbroadcast
 from .._tape.node import FREED, Box, Parts, Port, port_of, ticks
 from .._tape.promotion import cast, common_dtype
@@ -390,8 +391,9 @@ class SavePlan:
             return xp, parts[self.info.differentiable.index(True)]
         if self.info.absent:
             return xp, tuple(parts.get(k) for k in range(len(n.outputs_meta)))
+        make = xp.zeros if xp is TENSORS else zeros  # a dtype may be a transform's, or of a call that was recorded
         return xp, tuple(
-            parts[k] if k in parts else xp.zeros(shape, dtype) if self.differentiable(k) else None
+            parts[k] if k in parts else make(shape, dtype) if self.differentiable(k) else None
             for k, (shape, dtype) in enumerate(n.outputs_meta)
         )
 

@@ -226,6 +226,8 @@ def _write(self: Tensor, source: Tensor, result: Any, frame: Any) -> Tensor:
         if self._payload.dtype is not result._payload.dtype:
             result = cast(result, self._payload.dtype)
         replace_payload(self, result._payload, source is not self and source._payload is self._payload)
+        if getattr(result._payload, "is_traced", False):
+            return self  # it is counted
     count_write(self)
     return self
 

@@ -12,8 +12,8 @@ import numpy as np
 from .._arrays.memory import owner_of
 from .._base.modes import in_transform
 from .._base.registry import TENSORS
-from .node import view_of
-from .tensor import Tensor, note_view, wrap
+from .node import Box, view_of
+from .tensor import Tensor, in_memory, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, count_write
 
@@ -37,6 +37,12 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
         return
     if getattr(self._payload, "is_meta", False):  # it has no elements to write
         return
+    if counted and getattr(a, "is_traced", False):  # a recorded call refuses what eager refuses
+        count_write(self)
+    _replace(self, a, held, counted)
+
+
+def _replace(self: Tensor, a: Any, held: int, counted: bool) -> None:
     if type(self._payload) is np.ndarray:
         _note_views(self, held)
     if view_of(self) is not None:
@@ -48,9 +54,7 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
     old, self._payload = self._payload, a
     if self._box is not None:
         if counted:
-            if getattr(a, "is_traced", False):  # a recorded call refuses what eager refuses
-                count_write(self)
-            self._box = None  # saved values keep the old payload
+            _new_box(self)
         else:
             self._box.a = a
     for fn in payload_replaced:
@@ -58,9 +62,19 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
     if "_alias_of" in self.__dict__:
         other, together = self.__dict__["_alias_of"]
         if other._payload is old:
-            replace_payload(other, a, 0, counted and together)
+            _replace(other, a, 0, counted and together)
     if "_views" in self.__dict__:
         _replace_views(self)
+
+
+def _new_box(self: Tensor) -> None:
+    """Give a tensor another box, if any: saved values keep the old payload."""
+    cell = None if self._box is None else self._box.cell
+    self._box = None
+    a = in_memory(self._payload)
+    if cell is not None and isinstance(a, np.ndarray):  # the memory, and its versions, are what they were
+        self._box = box = Box()
+        box.a, box.cell = self._payload, cell
 
 
 def _note_views(self: Tensor, held: int) -> None:
@@ -114,7 +128,7 @@ def _replace_views(self: Tensor) -> None:
             view._payload = self.detach()._payload
         else:
             continue
-        view._box = None
+        _new_box(view)
         for fn in payload_replaced:
             fn(view, old, True)
         if "_views" in view.__dict__:
@@ -125,6 +139,6 @@ def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> None:
     parent, info, p, _ = view_of(self)
     new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
     held += type(self._payload) is np.ndarray and self._payload.base is not None
-    replace_payload(parent, new._payload, held, counted)
+    _replace(parent, new._payload, held, counted)
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # the view was made while both were arrays
         note_view(parent, self)

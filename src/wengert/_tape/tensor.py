@@ -287,7 +287,7 @@ def given_away(tensor: Tensor) -> Any:
     a = alias_payload(tensor)
     if getattr(a, "is_traced", False):
         a.tracer.stop("the memory of a tensor is given away")
-        a = tensor._payload
+        a = alias_payload(tensor)
     return a
 
 

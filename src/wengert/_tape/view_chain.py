@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays.memory import address_of
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
-from .node import FREED, Node, by_edge, named, tick, view_of
+from .node import FREED, Box, Node, by_edge, named, tick, version_of, view_of
 from .saved import stale
 from .tensor import Tensor, wrap
 
@@ -183,8 +183,15 @@ def with_node_name(t: Tensor, name: str) -> Tensor:
 
 def without_view(t: Tensor, node: str | None = None) -> Tensor:
     """The result of a view operator as a plain tensor: it keeps its history, but is no longer a view of the input."""
-    if type(t) is Tensor:
-        t = wrap(t._payload, t._node)
-    elif hasattr(t, "_view"):  # a dual tensor, which its level has been told of
-        del t._view
-    return t if node is None else with_node_name(t, node)
+    if type(t) is not Tensor:  # a dual tensor, which its level has been told of
+        if hasattr(t, "_view"):
+            del t._view
+        return t if node is None else with_node_name(t, node)
+    r = wrap(t._payload, t._node)
+    base = t
+    while (view := view_of(base)) is not None:
+        base = view[0]
+    if base._box is not None:  # a node may have saved the memory: it knows of writes to the result
+        r._box = box = Box()
+        box.a, box.cell = r._payload, version_of(t)
+    return r if node is None else with_node_name(r, node)

@@ -50,7 +50,7 @@ from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
-from .tensor import Tensor, alias_payload, stale_views, wrap
+from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
 # ---- how a view was made
@@ -256,26 +256,33 @@ def writable(self: Tensor) -> Any:
         if inference_tensors:
             refuse_write(self)
         a = alias_payload(self)
+        if type(known := in_memory(a)) is np.ndarray and known is not a and not known.flags.writeable:
+            _unlocked(self, known)  # what eager refuses is refused before it is recorded
     if isinstance(a, np.ndarray) and not a.flags.writeable:
-        if inference_tensors and is_inference(self):
-            refuse_write(self)
-            return unlocked(a)
-        if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
-            if owner_of(a).flags.writeable:
-                return unlocked(a)  # a part of an expanded tensor without repeated elements
-        elif not a.size:
-            return np.empty(a.shape, a.dtype)
-        else:
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation."
-            )
-        raise noted(
-            RuntimeError("the tensor's memory is read-only"),
-            "Why: it was made by from_numpy() or as_tensor() on a NumPy array that is not writable.",
-            "What to do: clone() it.",
-        )
+        return _unlocked(self, a)
     return a
+
+
+def _unlocked(self: Tensor, a: Any) -> Any:
+    """An array that NumPy does not write to, in a writable form, if its elements may be written."""
+    if inference_tensors and is_inference(self):
+        refuse_write(self)
+        return unlocked(a)
+    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        if owner_of(a).flags.writeable:
+            return unlocked(a)  # a part of an expanded tensor without repeated elements
+    elif not a.size:
+        return np.empty(a.shape, a.dtype)
+    else:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
+    raise noted(
+        RuntimeError("the tensor's memory is read-only"),
+        "Why: it was made by from_numpy() or as_tensor() on a NumPy array that is not writable.",
+        "What to do: clone() it.",
+    )
 
 
 def _old(self: Tensor, copied: bool) -> Tensor:
@@ -371,8 +378,8 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         replace_payload(self, r)
         rebase_history(self, node)
         return
-    if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
-        saved.a = a.copy()
+    if saved is not None and (saved.a is a or saved.a is self._payload):
+        saved.a = a.copy()  # the formula needs the old value, which is overwritten now
     if foreign:
         a.write(r)
     elif r is not a:  # an operator may have written into self's memory itself

@@ -19,7 +19,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor, in_memory, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import (
     check_inplace,
@@ -293,6 +293,9 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     a = x._payload
     if value._payload.ndim > 1:
         check_rank(x, value, dims, indices)
+    if type(a) is not np.ndarray and type(in_memory(a)) is np.ndarray and not in_memory(a).flags.writeable:
+        a.tracer.stop("a tensor whose elements lie in one place is written")
+        a = x._payload
     if type(a) is np.ndarray and not a.flags.writeable and all_plain([value, *indices]):
         from .copy_fill import expanded_memory
 

@@ -51,11 +51,11 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
         check_inplace(self, self._node is not None)
     if inference_tensors:
         refuse_write(self)
-    cell = version_of(self)
     a = alias_payload(self)
     views = [each for ref in self.__dict__.get("_views", ()) if (each := ref()) is not None]
-    if (views or own is not None) and getattr(a, "is_traced", False):
-        a.tracer.stop("a tensor that has views changes its shape")
+    if getattr(a, "is_traced", False) and (views or own is not None or id(self) in a.tracer.lifted):
+        a.tracer.stop("a tensor that others may know changes its shape")
+    cell = version_of(self)
     aside = type(self._payload) is not np.ndarray and (views or own is not None)
     old = wrap(self._payload, self._node)
     old._box = self._box

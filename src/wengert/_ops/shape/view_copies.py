@@ -29,6 +29,8 @@ def _copy_of(view: Tensor) -> Tensor:
     if isinstance(a, Dual):  # a dual tensor may be written later, and its memory is the program's
         return view.clone()
     node = None if type(view._node) is NoHistory else view._node
+    if getattr(a, "is_traced", False):  # unlike the values of transforms, it becomes an array that can be written
+        return wrap(a.laid_out(np.ndarray.copy), node)
     return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, node)
 
 

@@ -11,7 +11,7 @@ from ..._payloads.meta import Meta
 from ..._payloads.transforms import Batched, one_example
 from ..._tape.conjugates import conjugate_views, flags
 from ..._tape.node import Box, version_of
-from ..._tape.tensor import Tensor, alias_payload, wrap
+from ..._tape.tensor import Tensor, given_away, wrap
 
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
@@ -29,11 +29,10 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
             raise RuntimeError(
                 f"torch.Tensor.view is not supported for {what} when converting to a different dtype."
             )
-    a = alias_payload(self)
     new = dtype.np
-    if new is a.dtype:
+    if BY_NUMPY[self._payload.dtype] is dtype:
         return TENSORS.alias(self)
-    r = a
+    a = r = given_away(self)
     if new.itemsize != a.itemsize:
         names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
         if not a.ndim:
