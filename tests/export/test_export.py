@@ -58,7 +58,7 @@ def test_nested_inputs_and_results_and_the_signature() -> None:
     torch.testing.assert_close(result["sum"], expected["sum"])
     result["sum"].sum().backward()
     assert module.linear.weight.grad is not None  # the module of a program shares the parameters
-    for wrong in ((torch.ones(4, 2), y), (x.double(), y), (x, {"a": (torch.ones(2), 4)})):
+    for wrong in ((torch.ones(4, 2), y), (x, {"a": (torch.ones(2), 4)})):
         with pytest.raises(AssertionError, match="Guard failed"):
             again(*wrong, z=2.0)
     with pytest.raises(RuntimeError, match="Unable to call ExportedProgram directly"):
@@ -158,7 +158,7 @@ def test_sizes_that_differ_are_computed() -> None:
     again, x = program.module(), torch.rand(7, 5, 2)
     for got, expected in zip(again(x), M()(x), strict=True):
         torch.testing.assert_close(got, expected)
-    with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[0\] is in VR\[2, 64\]"):
+    with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[0\] <= 64"):
         again(torch.ones(65, 3, 2))
     with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[2\] == 2"):
         again(torch.ones(4, 3, 3))

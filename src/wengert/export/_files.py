@@ -85,7 +85,7 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
             "ranges": {k: [v.lower, v.upper] for k, v in ep.range_constraints.items()},
-            "dynamic": [[*place, symbol] for place, symbol in ep.dynamic.items()],
+            "dynamic": [[*place, symbol] for place, symbol in ep.dynamic.items()], "parameters": ep.forward_arg_names,
             "tensors": tensors, "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
         },
         f,
@@ -286,8 +286,14 @@ class _Reader:
         ranges, dynamic = self.ranges(), self.dynamic(len(users))
         return ExportedProgram(
             self.graph, ExportGraphSignature(specs, made), state, {k: v for k, v in tensors.items() if k not in state},
-            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic,
+            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic, self.parameters(),
         )  # fmt: skip
+
+    def parameters(self) -> list[str]:
+        """The names of the exported module's parameters."""
+        names = self.read.get("parameters", [])  # files of earlier versions have none
+        _need(isinstance(names, list) and len(set(map(str, names))) == len(names), "the parameters' names are damaged")
+        return [_identifier(name) for name in names]
 
     def spec(self, written: Any, tensors: dict[str, Any]) -> InputSpec:
         """What an input is."""
@@ -329,6 +335,7 @@ class _Reader:
         _need(isinstance(args, tuple), "the arguments of a node are no tuple")
         function, allowed, least, most = _function(target)
         _need(kwargs.keys() <= allowed and least <= len(args) <= most, f"{target} has no such arguments")
+        _need(function is not operator.getitem or isinstance(args[0], Node), "an item of no value is taken")
         return self.graph.create_node("call_function", function, args, kwargs, name)
 
     def note(self, node: Node, written: Any, spec: InputSpec | None) -> None:
