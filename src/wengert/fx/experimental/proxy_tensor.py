@@ -14,6 +14,7 @@ the node calls wengert's operator itself. So a graph computes what the function 
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
@@ -39,7 +40,8 @@ from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..interpreter import Interpreter
-from ..node import Node, base_types
+from ..node import Node, base_types, map_arg
+from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
 from ._makers import Makers, memory_of
@@ -66,6 +68,7 @@ class PythonKeyTracer(Tracer):
         self.outside = outside
         self.objects: dict[int, Node] = {}  # inputs that are neither tensors nor numbers, by object
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
+        self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
 
     def begin_pass(self, result: Node, cotangent: Tensor) -> None:
@@ -95,7 +98,7 @@ class PythonKeyTracer(Tracer):
         nodes = [node for node in nodes if node.op == "call_function"]
         inputs = [(edge_node(t), self.node_of(t)) for t in pytree.tree_leaves(args) if _has_history(t)]
         results = [r for node in nodes for r in saved_results(node)]
-        saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) for r in results}
+        saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) if self.saves else r for r in results}
         call = self.recorded[made] = _Call(nodes, saved, outputs, inputs)
         outer, stack = {edge for edge, _ in inputs}, [made]
         while stack:  # the other nodes of a call that made several
@@ -128,7 +131,10 @@ class PythonKeyTracer(Tracer):
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
         self.payloads[id(tensor._payload)] = (tensor._payload, node)  # of a number, before detach makes an array of it
-        node.meta.setdefault("val", tensor.detach())
+        if "val" not in node.meta:
+            node.meta["val"] = tensor.detach()
+            if node.op != "get_attr":
+                node.meta["tensor_meta"] = _extract_tensor_metadata(tensor)
         self.nodes[memory_of(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
 
     def node_of(self, tensor: Tensor) -> Node:
@@ -477,6 +483,7 @@ def make_fx(
             elif not isinstance(leaf, base_types):
                 tracer.objects[id(leaf)] = node
             inputs.append(leaf)
+        tracer.saves = not pre_dispatch
         mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
         makers = Makers(mode)
         _current.append(mode)
@@ -486,13 +493,14 @@ def make_fx(
         finally:
             _current.pop()
         outputs, out_spec = pytree.tree_flatten(result)
-        if nested or not (out_spec.is_leaf() or all(child.is_leaf() for child in out_spec.children())):
+        if nested:
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
         tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
         _fetch_at_each_use(tracer.graph)
+        _describe(tracer.graph)
         return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
@@ -548,10 +556,26 @@ def _fetch_at_each_use(graph: Graph) -> None:
             used.add(node)
 
 
+def _describe(graph: Graph) -> None:
+    """Note the values of nodes inside of what were single operators: transposes and saved results."""
+    for node in graph.nodes:
+        inputs = node.all_input_nodes
+        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
+            continue
+        if all("val" in n.meta for n in inputs):
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+            value = _replayed(node.target, args, kwargs)
+            if isinstance(value, Tensor):
+                node.meta["val"] = value
+                requires = any(getattr(n.meta.get("tensor_meta"), "requires_grad", False) for n in inputs)
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)._replace(requires_grad=requires)
+
+
 def _parameter_names(f: Any, count: int) -> list[str]:
     """The names of the inputs: those of the function's parameters, ``arg0`` where it has none of its own."""
-    code = getattr(f, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    code = getattr(inspect.unwrap(f), "__code__", None)
+    fixed = code is not None and not code.co_flags & inspect.CO_VARARGS
+    names = list(code.co_varnames[: code.co_argcount]) if fixed else []
     return names[:count] if len(names) >= count else [f"arg{i}" for i in range(count)]
 
 
