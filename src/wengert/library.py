@@ -234,7 +234,9 @@ class CustomOpDef:
             return entered[-1].context.see_custom(self._opoverload, args, proceed)
         dispatch = sys.modules.get(f"{__package__}.utils._python_dispatch")
         if dispatch is not None and (stack := dispatch._stack.get()):
-            return stack[-1].asked(self._opoverload, args, kwargs)
+            given = args[: len(args) - self._defaults_at_end(args)]
+            named = {k: v for k, v in kwargs.items() if v is not self._signature.parameters[k].default}
+            return stack[-1].asked(self._opoverload, given, named)
         return proceed()
 
     def _run(self, args: Any, kwargs: Any) -> Any:

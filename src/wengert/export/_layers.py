@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import wengert as torch
 
+from ..autograd import function
 from ..fx._naming import as_torch
 from ..fx._patching import _new_patcher
 from ..nn.modules import batchnorm
@@ -120,14 +122,25 @@ def _recurrent(r: Any) -> Any:
 
 @contextmanager
 def layers_replaced(r: Any) -> Iterator[None]:
-    """A context in which recurrent layers are PyTorch's, and batch norms count by an operator."""
-    plain, count = RNNBase.forward, batchnorm._count
+    """A context in which layers and custom functions are PyTorch's: recurrent layers, and batch norms' counts."""
+    plain, count, run = RNNBase.forward, batchnorm._count, function._run
     RNNBase.forward = _recurrent(r)
     batchnorm._count = lambda tracked: tracked.add_(1)
+    function._run = partial(_run_function, r, run)
     try:
         yield
     finally:
-        RNNBase.forward, batchnorm._count = plain, count
+        RNNBase.forward, batchnorm._count, function._run = plain, count, run
+
+
+def _run_function(r: Any, run: Any, *args: Any) -> Any:
+    """A custom function: its operators are written as those of the program around it."""
+    r.note_grad_mode()
+    before, r.in_function = r.in_function, True
+    try:
+        return run(*args)
+    finally:
+        r.in_function = before
 
 
 class _Paths:

@@ -88,6 +88,7 @@ class Recorder(PythonKeyTracer):
         self.torch_fn: tuple[str, str] | None = None  # the call of the program that is being written
         self.calls: Counter[str] = Counter()
         self.inside = False  # of that call
+        self.in_function = False  # in the forward of a custom function, which runs without gradients
         self.mode = _Functions(self)
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
@@ -167,6 +168,10 @@ class Recorder(PythonKeyTracer):
         self.calls[called] += 1
         self.torch_fn = f"{name}_{self.calls[called]}", called
 
+    def note_custom(self, func: Any) -> None:
+        """The program calls an operator of its own."""
+        self.note_call(func.__name__, "OpOverload")
+
     def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run an operator of PyTorch, and write it.
 
@@ -191,7 +196,7 @@ class Recorder(PythonKeyTracer):
 
     def note_grad_mode(self) -> None:
         """Write that ``no_grad`` was entered or left."""
-        if torch.is_grad_enabled() is not self.grad:
+        if torch.is_grad_enabled() is not self.grad and not self.in_function:
             self.grad = not self.grad
             self.create_node("call_function", torch._C._set_grad_enabled, (self.grad,), {})
 

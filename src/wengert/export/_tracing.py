@@ -100,10 +100,11 @@ def exported(
         ranges = made_dynamic(mod, trace, in_spec, found, known)
     kept = mod.state_dict(keep_vars=True)
     state = {name: kept[name] for name, _ in mod.named_parameters(remove_duplicate=False) if name in kept} | kept
-    constants = {name: b for name, b in mod.named_buffers() if name not in state} | trace.constants
+    constants = trace.constants | {name: b for name, b in mod.named_buffers() if name not in state}
     return ExportedProgram(
         trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges,
         (args, kwargs), type(mod).__name__, _dynamic_places(found), _names_of_arguments(mod, args),
+        [name for name, _ in mod.named_modules(remove_duplicate=False) if name],
     )  # fmt: skip
 
 

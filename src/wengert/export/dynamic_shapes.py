@@ -96,9 +96,10 @@ class DynamicSize(NamedTuple):
 
 
 def named_arguments(mod: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by the parameters' names, in the order of a call."""
-    bound = inspect.signature(mod.forward).bind(*args, **kwargs)
-    return dict(bound.arguments)
+    """The arguments of a call by the parameters' names, in the order of the call."""
+    signature = inspect.signature(mod.forward)
+    signature.bind(*args, **kwargs)
+    return {**signature.bind_partial(*args).arguments, **kwargs}
 
 
 def dynamic_sizes(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import wengert as torch
 
@@ -34,12 +35,30 @@ def placeholder(graph: Graph, name: str) -> Any:
     return node
 
 
+@dataclass
 class ModuleCallSignature:
-    """For annotations."""
+    """What a module of the exported one is called with and returns."""
+
+    inputs: list[Any]
+    outputs: list[Any]
+    in_spec: Any
+    out_spec: Any
+    forward_arg_names: list[str] | None = None
 
 
+@dataclass
 class ModuleCallEntry:
-    """For annotations."""
+    """One of the exported module's modules: its name, and its signature if it is kept."""
+
+    fqn: str
+    signature: ModuleCallSignature | None = None
+
+
+class CallSpec(NamedTuple):
+    """The structures of the inputs and of the result."""
+
+    in_spec: Any
+    out_spec: Any
 
 
 def default_decompositions() -> dict[Any, Any]:
@@ -73,15 +92,16 @@ class ExportedProgram:
         self, graph: Graph, graph_signature: ExportGraphSignature, state_dict: dict[str, Any],
         constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[str, Any],
         example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], str] | None = None,
-        forward_arg_names: list[str] | None = None,
+        forward_arg_names: list[str] | None = None, module_names: list[str] | None = None,
     ) -> None:  # fmt: skip
         self._graph_module = GraphModule(Module(), graph)
+        self._graph_module.meta["inline_constraints"] = {}
         self.graph_signature = graph_signature
         self._state_dict, self._constants = state_dict, constants
         self._in_spec, self._out_spec = in_spec, out_spec
         self.range_constraints, self.example_inputs, self.name = range_constraints, example_inputs, name
         self.dynamic = dynamic or {}
-        self.forward_arg_names = forward_arg_names or []
+        self.forward_arg_names, self.module_names = forward_arg_names or [], module_names or []
         self.dialect, self.verifiers = "TRAINING", ()
 
     @property
@@ -109,12 +129,13 @@ class ExportedProgram:
     @property
     def call_spec(self) -> Any:
         """The structures of the inputs and of the result."""
-        return _CallSpec(self._in_spec, self._out_spec)
+        return CallSpec(self._in_spec, self._out_spec)
 
     @property
-    def module_call_graph(self) -> list[Any]:
-        """Empty: the calls of submodules are not kept."""
-        return []
+    def module_call_graph(self) -> list[ModuleCallEntry]:
+        """The module, with its signature, and those below it."""
+        whole = ModuleCallSignature([], [], self._in_spec, self._out_spec, self.forward_arg_names)
+        return [ModuleCallEntry("", whole), *[ModuleCallEntry(name) for name in self.module_names]]
 
     def parameters(self) -> Iterator[Parameter]:
         """The parameters."""
@@ -175,7 +196,7 @@ class ExportedProgram:
         return ExportedProgram(
             new, replace(self.graph_signature, output_specs=outputs), self._state_dict, self._constants, self._in_spec,
             self._out_spec, self.range_constraints, self.example_inputs, self.name,
-            forward_arg_names=self.forward_arg_names,
+            forward_arg_names=self.forward_arg_names, module_names=self.module_names,
         )  # fmt: skip
 
     def validate(self) -> None:
@@ -212,6 +233,8 @@ class ExportedProgram:
                 made.graph.call_module("_guards_fn", tuple(inputs)).meta["nn_module_stack"] = stack
             made.recompile()
         made.register_forward_pre_hook(InputCheck(self), with_kwargs=True)
+        made.meta.update(self._graph_module.meta)
+        made.train, made.eval = partial(_of_one_mode, "train"), partial(_of_one_mode, "eval")
         return made
 
     def made_module(self, cls: type[GraphModule]) -> GraphModule:
@@ -250,11 +273,6 @@ class ExportedProgram:
     __repr__ = __str__
 
 
-class _CallSpec:
-    def __init__(self, in_spec: Any, out_spec: Any) -> None:
-        self.in_spec, self.out_spec = in_spec, out_spec
-
-
 def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
     """Put a tensor where the exported module had it."""
     *path, name = target.split(".")
@@ -277,6 +295,11 @@ def _unlifted(node: Node) -> NodeSource:
     source = NodeSource(node, "ExportedProgram.module().unlift()", both)
     source.from_node = [_copied(node)]
     return source
+
+
+def _of_one_mode(name: str, mode: bool = True) -> Any:
+    """The modes of a program's module, which has been traced in one of them."""
+    raise NotImplementedError(f"Calling {name}() is not supported yet.")
 
 
 def _parameters(in_spec: Any, inputs: list[str], known: list[str]) -> tuple[list[str], Any]:

@@ -71,6 +71,9 @@ class PythonKeyTracer(Tracer):
         self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
 
+    def note_custom(self, func: Any) -> None:
+        """The program calls an operator of its own."""
+
     def begin_pass(self, result: Node, cotangent: Tensor) -> None:
         """Write the 1 with which a pass begins at a result."""
         if not self.knows(cotangent) and cotangent.numel() == 1 and bool(cotangent == 1):
@@ -283,12 +286,24 @@ class ProxyTorchDispatchMode(OperatorMode):
         self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace != "aten" and not self.quiet:
+            return self._custom(func, args, kwargs or {})
         began = self.tracer.began()
         result = func(*args, **(kwargs or {}))
         if not self.quiet:
             with self.silent():
                 _write(self.tracer, func, args, result, self.called)
                 self.tracer.record(args, result, began)
+        return result
+
+    def _custom(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The program's own operator: one node, whatever it runs."""
+        tracer = self.tracer
+        tracer.note_custom(func)
+        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(kwargs)
+        with self.silent():
+            result = func(*args, **kwargs)
+            tracer.note_results(result, tracer.call(func, given, named))
         return result
 
     def step(self, n: Any, g: Any, step: Any) -> Any:
