@@ -23,6 +23,7 @@ from ..utils import _pytree as pytree
 from ..utils._aten import OpOverload
 from ..utils._aten_schemas import schemas
 from ._dynamic import ValueRanges
+from .dynamic_shapes import Symbol
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -84,8 +85,8 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
             "outputs": [_written(a, places) for a in output.args[0]],
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
-            "ranges": {k: [v.lower, v.upper] for k, v in ep.range_constraints.items()},
-            "dynamic": [[*place, symbol] for place, symbol in ep.dynamic.items()], "parameters": ep.forward_arg_names,
+            "ranges": {str(k): [v.lower, v.upper] for k, v in ep.range_constraints.items()},
+            "dynamic": [[*place, str(symbol)] for place, symbol in ep.dynamic.items()], "parameters": ep.forward_arg_names,
             "tensors": tensors, "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
         },
         f,
@@ -127,9 +128,9 @@ def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
     if isinstance(meta, Tensor):
         made["val"] = [list(meta.shape), list(meta.stride()), str(meta.dtype).rpartition(".")[2]]
     if "symbolic_shape" in node.meta:
-        made["symbolic_shape"] = list(node.meta["symbolic_shape"])
+        made["symbolic_shape"] = [str(s) if isinstance(s, str) else s for s in node.meta["symbolic_shape"]]
     if "symbol" in node.meta:
-        made["symbol"] = node.meta["symbol"]
+        made["symbol"] = str(node.meta["symbol"])
     if node.stack_trace:
         made["stack_trace"] = node.stack_trace
     return made
@@ -437,10 +438,10 @@ def _fits(number: int) -> bool:
     return -(2**63) <= number < 2**64
 
 
-def _symbol(text: Any) -> str:
+def _symbol(text: Any) -> Symbol:
     known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text)
     _need(known, "the name of a size is damaged")
-    return str(text)
+    return Symbol(text)
 
 
 def _size(s: Any) -> int:

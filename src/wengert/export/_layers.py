@@ -62,7 +62,8 @@ def multi_head_attention_forward(
         if dropout_p > 0.0 and training:
             scores = torch.nn.functional.dropout(scores, p=dropout_p)
         output = torch.bmm(scores, v).transpose(0, 1).reshape(length * batch, width)
-        output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
+        output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias)
+        output = output.view(length, batch, output.size(1))
         weights = scores.view(batch, num_heads, length, k.shape[1])
         return output, weights.mean(dim=1) if average_attn_weights else weights
     if mask is not None:
@@ -103,7 +104,7 @@ def _recurrent(r: Any) -> Any:
             self.check_forward_args(input, hx, sizes)
         weights = [getattr(self, name) for names in self._all_weights for name in names]
         first = (input,) if sizes is None else (input, sizes)
-        r.note_call(self.mode.lower(), "builtin_function_or_method")
+        r.note_call(self.mode.lower(), "builtin_function_or_method", self.mode)
         result = r.operator(
             self.mode.lower(), *first, list(hx) if pair else hx, weights, self.bias, self.num_layers,
             float(self.dropout), self.training, self.bidirectional, *([self.batch_first] if sizes is None else []),

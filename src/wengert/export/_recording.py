@@ -86,7 +86,7 @@ class Recorder(PythonKeyTracer):
         self.constants: dict[Node, Tensor] = {}
         self.fixed: set[Node] = set()  # nodes whose value is the same for all inputs
         self.torch_fn: tuple[str, str] | None = None  # the call of the program that is being written
-        self.calls: Counter[str] = Counter()
+        self.calls: Counter[tuple[str, Any]] = Counter()
         self.inside = False  # of that call
         self.in_function = False  # in the forward of a custom function, which runs without gradients
         self.mode = _Functions(self)
@@ -162,15 +162,14 @@ class Recorder(PythonKeyTracer):
         return node
 
     # ---- calls
-    def note_call(self, name: str, kind: str) -> None:
+    def note_call(self, name: str, kind: str, function: Any) -> None:
         """The program calls a function of this name; ``kind``: what type PyTorch's function has."""
-        called = f"{kind}.{name}"
-        self.calls[called] += 1
-        self.torch_fn = f"{name}_{self.calls[called]}", called
+        self.calls[kind, function] += 1
+        self.torch_fn = f"{name}_{self.calls[kind, function]}", f"{kind}.{name}"
 
     def note_custom(self, func: Any) -> None:
         """The program calls an operator of its own."""
-        self.note_call(func.__name__, "OpOverload")
+        self.note_call(func.__name__, "OpOverload", func)
 
     def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run an operator of PyTorch, and write it.
@@ -237,7 +236,8 @@ class _Functions(TorchFunctionMode):
         inside, recorder.inside = recorder.inside, True
         try:
             if not inside:
-                recorder.note_call(function_name(func), _kind(func))
+                name = function_name(func)
+                recorder.note_call(_METHODS_OF_PYTHON.get(name, name), _kind(func), _place(func))
             return self._write(func, args, kwargs or {})
         finally:
             recorder.inside = inside
@@ -273,6 +273,7 @@ class _Functions(TorchFunctionMode):
         return recorder.enter(func, args, kwargs)
 
 
+_METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": "pow_"}  # by PyTorch's names
 _SLOTS = frozenset(["__getitem__", "__setitem__"])
 # PyTorch's methods that are written in Python; `nn.ReLU` calls `torch.relu` in place of PyTorch's `F.relu`.
 _IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert", "relu"])

@@ -92,12 +92,13 @@ def exported(
     """``export``, which calls ``on_value`` where the module takes a number out of a tensor."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     found, known = dynamic_sizes(mod, args, kwargs, leaves, dynamic_shapes)
-    trace = traced(mod, leaves, in_spec, on_value)
-    ranges = {}
+    ranges: dict[Any, Any] = {}
     if found:
-        from ._dynamic import made_dynamic
+        from ._dynamic import traced_with_sizes
 
-        ranges = made_dynamic(mod, trace, in_spec, found, known)
+        trace, found, ranges = traced_with_sizes(mod, leaves, in_spec, found, known)
+    else:
+        trace = traced(mod, leaves, in_spec, on_value)
     kept = mod.state_dict(keep_vars=True)
     state = {name: kept[name] for name, _ in mod.named_parameters(remove_duplicate=False) if name in kept} | kept
     constants = trace.constants | {name: b for name, b in mod.named_buffers() if name not in state}

@@ -136,8 +136,9 @@ class PythonKeyTracer(Tracer):
         self.payloads[id(tensor._payload)] = (tensor._payload, node)  # of a number, before detach makes an array of it
         if "val" not in node.meta:
             node.meta["val"] = tensor.detach()
-            if node.op != "get_attr":
-                node.meta["tensor_meta"] = _extract_tensor_metadata(tensor)
+            if node.op != "get_attr":  # what operators compute has no history there
+                shown = tensor if node.op == "placeholder" else node.meta["val"]
+                node.meta["tensor_meta"] = _extract_tensor_metadata(shown)
         self.nodes[memory_of(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
 
     def node_of(self, tensor: Tensor) -> Node:
@@ -582,8 +583,7 @@ def _describe(graph: Graph) -> None:
             value = _replayed(node.target, args, kwargs)
             if isinstance(value, Tensor):
                 node.meta["val"] = value
-                requires = any(getattr(n.meta.get("tensor_meta"), "requires_grad", False) for n in inputs)
-                node.meta["tensor_meta"] = _extract_tensor_metadata(value)._replace(requires_grad=requires)
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
 
 
 def _parameter_names(f: Any, count: int) -> list[str]:
