@@ -1788,6 +1788,22 @@ def t_reinplace():
     def g8(x): a=x+1; return a*a,torch.addmm(a,x,x),x.view(-1).add(1)
     def g9(x): a=x+1; v,i=a.max(0); return v.add(1).add(i),a.clamp(0,1).to(torch.float64).masked_fill(x>0,2.)
     for f in g1,g2,g3,g4,scatter(1,1),scatter(1,0),scatter(0,1),g5,g6,g7,g8,g9: x=torch.arange(16.).view(4,4); gm=reinplace(make_fx(f)(x),x); print(gm.code,gm(x))
+def t_graphs_of_backends():
+    class Sub(nn.Module):
+        def __init__(self): super().__init__(); self.lin=nn.Linear(3,3); self.act=nn.ReLU()
+        def forward(self,a): return self.act(self.lin(a))+1
+    class M(nn.Module):
+        def __init__(self): super().__init__(); self.sub=Sub(); self.ml=nn.ModuleList([nn.Linear(3,4)]); self.register_buffer('b',torch.ones(4)); self.p=nn.Parameter(torch.ones(4))
+        def forward(self,x): y=self.sub(x); z=self.ml[0](y)*self.p+self.b; v,i=z.max(0); return v,i,z[0]
+    def show(g):
+        for n in g.nodes: print(n.op,n,list(n.meta.get('nn_module_stack',{}).values()),[(a,getattr(b,'__name__',b)) for a,b in n.meta.get('source_fn_stack',[])],getattr(n.meta.get('example_value'),'shape',None) if n.name!='max_1' else '')
+    def backend(gm,ex): show(gm.graph); return gm
+    m,x=M(),torch.ones(2,3); torch.compile(m,backend=backend)(x); torch.compile(nn.Sequential(nn.Linear(3,3),nn.ReLU()),backend=backend)(x)
+    def f(x,k=2): y=m.sub(x)*k; return {'a':[y,x],'b':k}
+    for g,a in (m,(x,)),(lambda x,d: d['k']+x.sin(),(x,{'k':x+1})):
+        gm,guards=torch._dynamo.export(g,assume_static_by_default=True)(*a); print(gm.code,gm(*a))
+        gm,guards=torch._dynamo.export(g,aten_graph=True,assume_static_by_default=True)(*a); print(gm.code)
+        for n in gm.graph.nodes: print(n,[(a,getattr(b,'__name__',b)) for a,b in n.meta.get('source_fn_stack',[])])
 def t_what_make_fx_notes():
     from torch.fx.experimental.proxy_tensor import make_fx
     m=nn.Sequential(nn.Linear(3,4),nn.ReLU()); x=torch.ones(2,3); y=torch.ones(2,3)

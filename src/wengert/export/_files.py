@@ -86,8 +86,9 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
             "ranges": {str(k): [v.lower, v.upper] for k, v in ep.range_constraints.items()},
-            "dynamic": [[*place, str(symbol)] for place, symbol in ep.dynamic.items()], "parameters": ep.forward_arg_names,
-            "tensors": tensors, "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
+            "dynamic": [[*place, str(symbol)] for place, symbol in ep.dynamic.items()],
+            "parameters": ep.forward_arg_names, "tensors": tensors,
+            "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
         },
         f,
     )  # fmt: skip

@@ -14,7 +14,6 @@ the node calls wengert's operator itself. So a graph computes what the function 
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
@@ -44,6 +43,7 @@ from ..node import Node, base_types, map_arg
 from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
+from ._inputs import fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
 
@@ -486,10 +486,10 @@ def make_fx(
     @disable_proxy_modes_tracing()
     def wrapped(*args: Any) -> GraphModule:
         tracer = PythonKeyTracer()
-        names = _parameter_names(f, len(args))
+        names = parameter_names(f, len(args))
         leaves, spec = pytree.tree_flatten(args)
         nested = not all(child.is_leaf() for child in spec.children())
-        flat_names = _leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
+        flat_names = leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
         inputs = []
         for name, leaf in zip(flat_names, leaves, strict=True):
             node = tracer.graph.placeholder(name)
@@ -515,7 +515,7 @@ def make_fx(
         tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
-        _fetch_at_each_use(tracer.graph)
+        fetch_at_each_use(tracer.graph)
         _describe(tracer.graph)
         return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
@@ -561,17 +561,6 @@ class DecompositionInterpreter(Interpreter):
         return result
 
 
-def _fetch_at_each_use(graph: Graph) -> None:
-    """Write each attribute anew where it is used again, as PyTorch does."""
-    used: set[Node] = set()
-    for user in list(graph.nodes):
-        for node in [n for n in user.all_input_nodes if n.op == "get_attr"]:
-            if node in used:
-                with graph.inserting_before(user):
-                    user.replace_input_with(node, graph.get_attr(node.target))
-            used.add(node)
-
-
 def _describe(graph: Graph) -> None:
     """Note the values of nodes inside of what were single operators: transposes and saved results."""
     for node in graph.nodes:
@@ -584,18 +573,3 @@ def _describe(graph: Graph) -> None:
             if isinstance(value, Tensor):
                 node.meta["val"] = value
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
-
-
-def _parameter_names(f: Any, count: int) -> list[str]:
-    """The names of the inputs: those of the function's parameters, ``arg0`` where it has none of its own."""
-    code = getattr(inspect.unwrap(f), "__code__", None)
-    fixed = code is not None and not code.co_flags & inspect.CO_VARARGS
-    names = list(code.co_varnames[: code.co_argcount]) if fixed else []
-    return names[:count] if len(names) >= count else [f"arg{i}" for i in range(count)]
-
-
-def _leaf_names(names: list[str], spec: Any) -> list[str]:
-    """The names of the leaves: ``d_1``, ``d_2`` for those of ``d``."""
-    return [
-        f"{name}_{i + 1}" for name, child in zip(names, spec.children(), strict=True) for i in range(child.num_leaves)
-    ]
