@@ -1657,6 +1657,15 @@ def t_splitter():
         s.node_support_preview(); s.split_preview(); r=s.generate_split_results()
         print(r.split_module.code,{k:[v.shape for v in vs] for k,vs in r.submodule_inputs.items()},sorted(s.get_node_submodule_map().items()),r.non_acc_submodule_prefix)
         for name,m in r.split_module.named_children(): print(name,m.code)
+def t_splitter_moves_what_is_no_tensor():
+    from torch.fx.passes import splitter_base as S
+    def f(x,y): a=torch.sin(x); n=a.size(0); k=n*2; b=torch.cos(y).neg(); c=b.view(k,-1)+k; return torch.sin(c),a
+    def g(x,y): a=torch.sin(x); n=a.size(0); return torch.cos(a.view(n,-1)),y.neg()*n,torch.sin(y.exp())+n
+    for h in f,g:
+        for kw in {},{'move_non_tensor_nodes_on_boundary':True}:
+            gm=symbolic_trace(h); s=S._SplitterBase(gm,(torch.ones(2,4),torch.ones(2,4)),_supports(torch.sin,torch.cos,'size',operator.mul),S._SplitterSettingBase(allow_non_tensor=True,min_acc_module_size=1,**kw))
+            try: r=s.generate_split_results(); print(r.split_module.code,[(n,m.code) for n,m in r.split_module.named_children()])
+            except Exception as e: print(type(e).__name__,str(e).split('\n')[0])
 def t_nodes_of_a_backend():
     from torch.fx.passes import splitter_base as S
     def f(x,y): a=wrapped_deco(y); return wrapped_deco(wrapped_deco(x)+wrapped_deco(a)),len(x)

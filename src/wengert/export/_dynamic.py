@@ -96,7 +96,7 @@ def made_dynamic(
     """
     symbols = list(dict.fromkeys(size.symbol for size in found))
     ranges = {s: _range(known[s]) for s in symbols}
-    base: dict[str, int] = {}
+    base: dict[Symbol, int] = {}
     for size in found:
         value = trace.inputs[size.leaf].shape[size.dim]
         if base.setdefault(size.symbol, value) != value:
@@ -127,16 +127,16 @@ def _range(dim: Dim | DimHint) -> ValueRanges:
     return ValueRanges(2 if dim.min is None else dim.min, math.inf if dim.max is None else dim.max)
 
 
-def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[dict[str, int]]:
+def _other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> list[dict[Symbol, int]]:
     """Sizes to trace with: two others of each, and others of all."""
     others = {}
     for symbol, size in base.items():
         near = sorted(
             (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
         )
-        tried = [size + d for d in near if size + d > 1]
+        first, *rest = [size + d for d in near if size + d > 1]
         least = max(2, int(ranges[symbol].lower))  # which a branch may tell from the example's
-        others[symbol] = list(dict.fromkeys([*tried[:1], *([least] if least != size else []), *tried[1:]]))[:3]
+        others[symbol] = list(dict.fromkeys([first, *([least] if least != size else []), *rest]))[:3]
     tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
     if len(base) > 1:
         tried.append({s: values[-1] for s, values in others.items()})
@@ -144,7 +144,7 @@ def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[d
     return tried
 
 
-def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[str, int]) -> list[Any]:
+def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[Symbol, int]) -> list[Any]:
     """The inputs with rows repeated or left out."""
     made = list(inputs)
     for size in found:
@@ -169,7 +169,7 @@ class _Merged:
     """One graph of several traces."""
 
     def __init__(
-        self, trace: Trace, traces: list[Trace], sizes: list[dict[str, int]], found: list[DynamicSize]
+        self, trace: Trace, traces: list[Trace], sizes: list[dict[Symbol, int]], found: list[DynamicSize]
     ) -> None:
         self.graph, self.traces, self.sizes = trace.graph, traces, sizes
         self.symbols = list(sizes[0])
@@ -184,7 +184,7 @@ class _Merged:
         self.last_input = self.lists[0][len(trace.signature.input_specs) - 1]
         ordered = sorted(self.symbols)
         terms = [()] + [(s,) for s in ordered] + list(itertools.combinations(ordered, 2))
-        self.terms: list[tuple[str, ...]] = terms  # type: ignore[assignment]
+        self.terms: list[tuple[Symbol, ...]] = terms  # type: ignore[assignment]
         self.unknown = 0
 
     def changed(self, values: list[Any]) -> Symbol:
@@ -284,7 +284,7 @@ class _Merged:
         total.meta["symbol"] = self.text(coefficients)
         return total
 
-    def size(self, symbol: str) -> Node:
+    def size(self, symbol: Symbol) -> Node:
         """The node that reads a size."""
         if symbol not in self.known:
             source, dim = self.sources[symbol]
@@ -322,7 +322,7 @@ class _Merged:
         nodes[0].meta["symbolic_shape"] = tuple(found)
 
 
-def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: str) -> None:
+def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: Symbol) -> None:
     """The graph computes what the module computed."""
     random = any("rand" in str(n.target) or "dropout" in str(n.target) for n in trace.graph.nodes)
     held = dict(mod.named_parameters()) | dict(mod.named_buffers()) | trace.constants

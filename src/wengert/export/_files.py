@@ -410,7 +410,7 @@ class _Reader:
                 return (dict if kind == "dict" else OrderedDict)(pairs)
         _refuse("a structure is of no known form")
 
-    def ranges(self) -> dict[str, ValueRanges]:
+    def ranges(self) -> dict[Symbol, ValueRanges]:
         """The bounds of the sizes that may differ."""
         made = {}
         for name, bounds in _item(self.read, "ranges", dict).items():
@@ -419,7 +419,7 @@ class _Reader:
             made[_symbol(name)] = ValueRanges(*bounds)
         return made
 
-    def dynamic(self, count: int) -> dict[tuple[int, int], str]:
+    def dynamic(self, count: int) -> dict[tuple[int, int], Symbol]:
         """The places of the sizes that may differ."""
         made = {}
         for item in _item(self.read, "dynamic", list):

@@ -18,7 +18,7 @@ from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
 from ._recording import Recorder
-from .dynamic_shapes import DynamicSize, dynamic_sizes, named_arguments
+from .dynamic_shapes import DynamicSize, Symbol, dynamic_sizes, named_arguments
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -116,7 +116,7 @@ def _names_of_arguments(mod: Module, args: Any) -> list[str]:
     return names[: len(args)]
 
 
-def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], str]:
+def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], Symbol]:
     return {(size.leaf, size.dim): size.symbol for size in found}
 
 

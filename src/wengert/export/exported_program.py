@@ -21,6 +21,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from ._guards import InputCheck, guards_of
+from .dynamic_shapes import Symbol
 from .graph_signature import ExportGraphSignature, InputKind
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
@@ -90,8 +91,8 @@ class ExportedProgram:
 
     def __init__(
         self, graph: Graph, graph_signature: ExportGraphSignature, state_dict: dict[str, Any],
-        constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[str, Any],
-        example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], str] | None = None,
+        constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[Any, Any],
+        example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], Symbol] | None = None,
         forward_arg_names: list[str] | None = None, module_names: list[str] | None = None,
     ) -> None:  # fmt: skip
         self._graph_module = GraphModule(Module(), graph)
