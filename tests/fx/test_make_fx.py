@@ -227,3 +227,22 @@ def test_a_call_and_its_graph_are_checked() -> None:
         make_fx_check(torch.mul, [torch.ones(2), torch.ones(2)], {}, mode, randomize_data=True)
     with pytest.raises(AssertionError):
         make_fx_check(lambda x: x * next(NUMBERS), (torch.ones(2),), {}, "real")
+
+
+def test_a_custom_operator_is_one_node() -> None:
+    @torch.library.custom_op("test_make_fx::twice", mutates_args=())
+    def twice(x: torch.Tensor, k: int = 2) -> torch.Tensor:
+        return x.sin() * k
+
+    x = torch.randn(2)
+    gm = make_fx(lambda x: twice(x) + 1)(x)
+    assert "torch.ops.test_make_fx.twice.default(x_1)" in gm.code
+    assert torch.equal(gm(x), twice(x) + 1)
+
+
+def test_every_node_notes_its_value() -> None:
+    m = torch.nn.Linear(2, 2)
+    gm = make_fx(lambda x: torch.func.grad(lambda x: m(x).relu().sum())(x))(torch.ones(3, 2))
+    nodes = [n for n in gm.graph.nodes if n.op == "call_function"]
+    assert all(n.meta["tensor_meta"].shape == n.meta["val"].shape for n in nodes)
+    assert next(iter(gm.graph.nodes)).name == "x_1"

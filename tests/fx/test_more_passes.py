@@ -19,6 +19,7 @@ from wengert.fx.operator_schemas import check_for_mutable_operation, get_signatu
 from wengert.fx.passes.dialect.common.cse_pass import CSEPass, get_CSE_banned_ops
 from wengert.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from wengert.fx.passes.operator_support import create_op_support
+from wengert.fx.passes.reinplace import reinplace
 from wengert.fx.passes.split_utils import split_by_tags
 from wengert.fx.passes.utils.source_matcher_utils import get_source_partitions
 from wengert.testing import FileCheck
@@ -81,6 +82,26 @@ def test_products_with_the_same_factor_become_one() -> None:
     merged = merge_matmul(module)
     assert len(merged.graph.find_nodes(op="call_function", target=torch.matmul)) == 1
     assert torch.allclose(merged(x, y), module(x, y))
+
+
+@pytest.mark.parametrize(
+    ("f", "written"),
+    [
+        (lambda x: x.sin().add(1).relu(), 2),
+        (lambda x: x.add(1), 0),  # an input
+        (lambda x: (x.sin().expand(2, 2, 2).add(1), x.sin() > 0), 0),  # overlapping memory, another dtype
+        (lambda x: (lambda a: (a.view(-1).add(1), a))(x.sin()), 0),  # which is read again
+        (lambda x: (lambda a: torch.select_scatter(a, a[0].add(1), 0, 0))(x.sin()), 1),
+        (lambda x: (lambda a: torch.select_scatter(a, a[0].add(1), 0, 1))(x.sin()), 1),  # of another row
+    ],
+)
+def test_results_are_written_over_operands(f: Any, written: int) -> None:
+    x = torch.rand(2, 2)
+    gm = reinplace(make_fx(f)(x), x)
+    assert sum(str(n.target).partition(".d")[0][-1] == "_" or "_." in str(n.target) for n in gm.graph.nodes) == written
+    kept = x.clone()
+    torch.testing.assert_close(gm(x), f(x))
+    assert torch.equal(x, kept)
 
 
 def test_parts_by_tag() -> None:

@@ -1657,6 +1657,15 @@ def t_splitter():
         s.node_support_preview(); s.split_preview(); r=s.generate_split_results()
         print(r.split_module.code,{k:[v.shape for v in vs] for k,vs in r.submodule_inputs.items()},sorted(s.get_node_submodule_map().items()),r.non_acc_submodule_prefix)
         for name,m in r.split_module.named_children(): print(name,m.code)
+def t_splitter_moves_what_is_no_tensor():
+    from torch.fx.passes import splitter_base as S
+    def f(x,y): a=torch.sin(x); n=a.size(0); k=n*2; b=torch.cos(y).neg(); c=b.view(k,-1)+k; return torch.sin(c),a
+    def g(x,y): a=torch.sin(x); n=a.size(0); return torch.cos(a.view(n,-1)),y.neg()*n,torch.sin(y.exp())+n
+    for h in f,g:
+        for kw in {},{'move_non_tensor_nodes_on_boundary':True}:
+            gm=symbolic_trace(h); s=S._SplitterBase(gm,(torch.ones(2,4),torch.ones(2,4)),_supports(torch.sin,torch.cos,'size',operator.mul),S._SplitterSettingBase(allow_non_tensor=True,min_acc_module_size=1,**kw))
+            try: r=s.generate_split_results(); print(r.split_module.code,[(n,m.code) for n,m in r.split_module.named_children()])
+            except Exception as e: print(type(e).__name__,str(e).split('\n')[0])
 def t_nodes_of_a_backend():
     from torch.fx.passes import splitter_base as S
     def f(x,y): a=wrapped_deco(y); return wrapped_deco(wrapped_deco(x)+wrapped_deco(a)),len(x)
@@ -1683,6 +1692,133 @@ def t_minimizer():
                     except Exception as e: found=type(e),str(e)
                 print(wrong,method,kw,found,sorted((k,round(v,3)) for k,v in m.results.items()),sorted(m.a_outputs),out.getvalue().split('graph():')[0])
     wrong=('neg',); M(symbolic_trace(f),(torch.ones(2),),lambda a,b,names: (0,False),N._MinimizerSettingBase(all_outputs=True)).run_nodes('exp')
+class _Shared(nn.Module):
+    def __init__(self):
+        super().__init__(); self.lin=nn.Linear(3,3); self.tied=nn.Linear(3,3,bias=False); self.tied.weight=self.lin.weight; self.r=nn.ReLU(); self.m=nn.ModuleList([self.r,self.lin,nn.Tanh()]); self.register_buffer('b',torch.ones(3)); self.c=torch.ones(3)
+    def forward(self,x):
+        x=self.r(self.tied(self.lin(x)))+self.b+self.c
+        for l in self.m: x=l(x)
+        return self.m[2](x)
+class _Whole(nn.Module):
+    def __init__(self): super().__init__(); self.sub=_Shared(); self.again=self.sub; self.seq=nn.Sequential(nn.LayerNorm(3),nn.Dropout(),nn.GELU()); self.att=nn.MultiheadAttention(3,1); self.gru=nn.GRU(3,2); self.register_buffer('np',torch.ones(3),persistent=False)
+    def forward(self,x,d,*,k=None):
+        a,_=self.att(x,x,x); h,_=self.gru(a)
+        y=self.again(x)-1/self.sub(x)+d['a']*2**x+self.np
+        z=F.softmax(y@y.mT,-1)[0]; z=torch.where(z>0,z,z.abs()).norm()
+        return self.seq(y),h,z,torch.split(x,1)[0].sum() if k is None else k
+def t_export_meta():
+    ep=torch.export.export(_Whole().eval(),(torch.ones(2,2,3),{'a':torch.ones(3)}),{'k':torch.ones(1)})
+    for n in ep.graph.nodes: print(n,n.meta.get('nn_module_stack'),n.meta.get('torch_fn'),n.meta.get('tensor_meta'))
+    print(ep.graph_signature,list(ep.state_dict),list(ep.constants),[e.fqn for e in ep.module_call_graph],ep.call_spec,ep.graph_module.meta)
+    m=ep.module(); print(m.code,m); strip=lambda s: (s.name,s.pass_name,s.action,[strip(x) for x in s.from_node])
+    for n in m.graph.nodes: print(n.op,n,n.args,n.meta.get('nn_module_stack'),[strip(s) for s in n.meta.get('from_node',[])])
+    for f in m.eval,m.train:
+        try: f()
+        except Exception as e: print(type(e).__name__,e)
+def t_export_guards():
+    class M(nn.Module):
+        def forward(self,x,d,n=3,*,k=None): return x+d['a']*n,k
+    d={'a':torch.ones(3)}; k=torch.ones(1); x=torch.ones(2,3)
+    for check in True,False:
+        m=torch.export.export(M(),(x,d),{'k':k},).module(check_guards=check); print(m.code)
+        for a,kw in (((torch.ones(3,3),d),{'k':k}),((x,{'b':d['a']}),{'k':k}),((x,),{}),((x,{'a':torch.ones(4)}),{'k':k}),((x.double(),d),{'k':k})):
+            try: print(m(*a,**kw))
+            except Exception as e: print(type(e).__name__,str(e).split('\n')[0])
+def t_export_arguments():
+    class M(nn.Module):
+        def forward(self,a,*args,k=2,**kw): return a+args[0]+kw['z']*k
+    x=torch.ones(2)
+    for kw in {'z':x,'k':3},{'k':3,'z':x}:
+        ep=torch.export.export(M(),(x,x),kw); print([s.arg for s in ep.graph_signature.input_specs],ep.module().code)
+def t_export_sizes():
+    from torch.export import Dim,export
+    o=torch.ones; A,D=Dim.AUTO,Dim.DYNAMIC; print(A,D,Dim.STATIC,A(min=1,max=3))
+    def run(f,a,ds,*calls):
+        class M(nn.Module): forward=f
+        ep=export(M(),a,dynamic_shapes=ds); print(ep.range_constraints,re.sub('sym_size_int[_0-9]*','size',ep.graph_module.print_readable(False)).count('Sym'))
+        for c in calls:
+            try: print([tuple(r.shape) for r in [ep.module()(*c)]])
+            except Exception as e: print(type(e).__name__,str(e).split('\n')[0])
+    add=lambda s,x,y: x+y
+    run(add,(o(4,3),o(4,3)),({0:A},{0:A}),(o(5,3),o(5,3)),(o(5,3),o(6,3)),(o(5,2),o(5,2)))
+    run(add,(o(4,3),o(4,3)),({0:D},{0:D}),(o(5,3),o(5,3)),(o(5,3),o(6,3)))
+    run(lambda s,x,y: x.sum()+y.sum(),(o(4,3),o(4,3)),({0:A},{0:A}),(o(5,3),o(6,3)))
+    run(add,(o(4),o(4)),({0:A},None),(o(4),o(4)),(o(5),o(4)))
+    run(lambda s,x: x@o(3,2),(o(4,3),),({0:A,1:A},),(o(5,3),),(o(5,4),))
+    run(lambda s,x: x.squeeze(0),(o(1,4),),({0:A,1:A},),(o(1,5),),(o(2,4),))
+    run(lambda s,x: x+1,(o(4),),({0:Dim('d',min=3,max=6)},),(o(6),),(o(2),),(o(7),))
+    run(lambda s,e,q: e['k']+q[0],({'k':o(4)},[o(4)]),({'k':{0:Dim('d')}},[{0:Dim('d')}]))
+def t_custom_operators_in_graphs():
+    from torch.fx.experimental.proxy_tensor import make_fx
+    @torch.library.custom_op('fx_programs::foo',mutates_args=())
+    def foo(x: torch.Tensor,k: int=2)->torch.Tensor: return x.sin()*k
+    @torch.library.custom_op('fx_programs::two',mutates_args=())
+    def two(x: torch.Tensor)->tuple[torch.Tensor,torch.Tensor]: return x.sin(),x.cos()
+    foo.register_fake(lambda x,k=2: torch.empty_like(x)); two.register_fake(lambda x: (torch.empty_like(x),torch.empty_like(x)))
+    def f(x): a,b=two(x); return foo(x)+torch.ops.fx_programs.foo(x,k=3)+a*b
+    class M(nn.Module):
+        def forward(self,x): return f(x)
+    print(make_fx(f)(torch.ones(2)).code); ep=torch.export.export(M(),(torch.ones(2),)); print(ep.graph_module.code,ep.module()(torch.ones(2)))
+def t_custom_functions_in_exports():
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx,x): ctx.save_for_backward(x); return x.sin()
+        @staticmethod
+        def backward(ctx,g): return g
+    class M(nn.Module):
+        def forward(self,x): torch._assert(True,''); return Sine.apply(x)+1
+    print(torch.export.export(M(),(torch.ones(2),)).graph_module.code)
+def t_source_partitions():
+    from torch.fx.passes.utils.source_matcher_utils import check_subgraphs_connected, get_source_partitions
+    class A(nn.Module):
+        def __init__(self): super().__init__(); self.a=nn.Linear(3,3); self.r=nn.ReLU(); self.b=nn.Linear(3,5)
+        def forward(self,x): return self.b(self.r(self.a(self.a(x))))
+    class B(nn.Module):
+        def forward(self,x,w,b): x=F.relu(F.linear(F.linear(x,w,b),w,b)); return F.relu(F.linear(x,w,b))
+    for m,a in (A(),(torch.ones(3,3),)),(B(),(torch.ones(1,5),torch.ones(5,5),torch.ones(5))):
+        gm=torch.export.export(m,a).module()
+        for wanted in [nn.Linear,nn.ReLU],['linear','relu'],[F.linear]:
+            for only in None,lambda n: n.name!='linear_1':
+                found=get_source_partitions(gm.graph,wanted,only); flat=[p for v in found.values() for p in v]
+                print([[p.nodes,sorted(map(str,p.input_nodes)),p.output_nodes,p.params] for p in flat],[[check_subgraphs_connected(p,q) for p in flat] for q in flat])
+def t_reinplace():
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.fx.passes.reinplace import reinplace
+    def g1(x): a=x.clone(); return a.add(1)
+    def g2(x): a=x.clone(); v=a.view(-1); b=a.add(1); return v.add(1)
+    def g3(x): a=x.clone(); return torch.ge(a+1,a)
+    def g4(x): return x[0].clone().expand(4,4).add(1)
+    def scatter(offset,index):
+        def f(x): a=x.clone(); c=a[:,1][1].add(1); return torch.select_scatter(a.as_strided((4,),(4,),offset),c,0,index)
+        return f
+    def g5(x): a=x.clone(); return [torch.diagonal_scatter(a,a.diagonal().add(1))]
+    def g6(x): a=x.clone(); s=torch.ops.aten.slice.Tensor(a,0,0,9223372036854775807); u=torch.ops.aten.slice_scatter.default(s,x[:,:2],1,2); return torch.ops.aten.slice_scatter.default(a,u,0,0)
+    def g7(x): a,b=x.clone().split(2); c=a.mul(2); return c.add(b),b.sin()
+    def g8(x): a=x+1; return a*a,torch.addmm(a,x,x),x.view(-1).add(1)
+    def g9(x): a=x+1; v,i=a.max(0); return v.add(1).add(i),a.clamp(0,1).to(torch.float64).masked_fill(x>0,2.)
+    for f in g1,g2,g3,g4,scatter(1,1),scatter(1,0),scatter(0,1),g5,g6,g7,g8,g9: x=torch.arange(16.).view(4,4); gm=reinplace(make_fx(f)(x),x); print(gm.code,gm(x))
+def t_graphs_of_backends():
+    class Sub(nn.Module):
+        def __init__(self): super().__init__(); self.lin=nn.Linear(3,3); self.act=nn.ReLU()
+        def forward(self,a): return self.act(self.lin(a))+1
+    class M(nn.Module):
+        def __init__(self): super().__init__(); self.sub=Sub(); self.ml=nn.ModuleList([nn.Linear(3,4)]); self.register_buffer('b',torch.ones(4)); self.p=nn.Parameter(torch.ones(4))
+        def forward(self,x): y=self.sub(x); z=self.ml[0](y)*self.p+self.b; v,i=z.max(0); return v,i,z[0]
+    def show(g):
+        for n in g.nodes: print(n.op,n,list(n.meta.get('nn_module_stack',{}).values()),[(a,getattr(b,'__name__',b)) for a,b in n.meta.get('source_fn_stack',[])],getattr(n.meta.get('example_value'),'shape',None) if n.name!='max_1' else '')
+    def backend(gm,ex): show(gm.graph); return gm
+    m,x=M(),torch.ones(2,3); torch.compile(m,backend=backend)(x); torch.compile(nn.Sequential(nn.Linear(3,3),nn.ReLU()),backend=backend)(x)
+    def f(x,k=2): y=m.sub(x)*k; return {'a':[y,x],'b':k}
+    for g,a in (m,(x,)),(lambda x,d: d['k']+x.sin(),(x,{'k':x+1})):
+        gm,guards=torch._dynamo.export(g,assume_static_by_default=True)(*a); print(gm.code,gm(*a))
+        gm,guards=torch._dynamo.export(g,aten_graph=True,assume_static_by_default=True)(*a); print(gm.code)
+        for n in gm.graph.nodes: print(n,[(a,getattr(b,'__name__',b)) for a,b in n.meta.get('source_fn_stack',[])])
+def t_what_make_fx_notes():
+    from torch.fx.experimental.proxy_tensor import make_fx
+    m=nn.Sequential(nn.Linear(3,4),nn.ReLU()); x=torch.ones(2,3); y=torch.ones(2,3)
+    for n in make_fx(lambda x: ((m(x)+1).sum(),F.softmax(x,-1)))(x).graph.nodes: print(n,sorted(k for k in n.meta if k!='stack_trace'),n.meta.get('tensor_meta'))
+    for f in torch.func.grad(lambda x: x.sin().sum()),lambda x: {'a':x.sin(),'b':(x,[None,1])},lambda x: torch.add(x,y,alpha=2),lambda x: x.resize_(2),lambda x: torch.rsub(x,y,alpha=2): print(make_fx(f)(x.clone()).code)
+
 
 def main() -> None:
     printed = {}

@@ -29,6 +29,7 @@ _HOMES = {
     "_graph": {"backward": ".autograd", "grad": ".autograd"},
     "_limits": {"finfo": "", "iinfo": ""},
     "_node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
+    "nn.modules.attention": {"MultiheadAttention": ".nn.modules.activation"},
     "_storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
 }
 

@@ -56,6 +56,8 @@ class Capture(TorchFunctionMode):
         super().__init__()
         self.made = made
         self.sources: dict[int, str] = {}
+        self.paths: dict[int, str] = {}  # how the program reaches each module
+        self.attributes: dict[int, str] = {}  # and each module's tensor
         self.pieces = 0
         self.outer = _grad_mode()  # in which the call runs, and each graph
         self.paused = False
@@ -72,6 +74,8 @@ class Capture(TorchFunctionMode):
             names = ["fn"]
         if isinstance(owner, Module):
             self._source(owner, names[0] if names else "self")
+            if not of_library:  # the module itself is no part of a node's stack, as in PyTorch
+                self.paths.pop(id(owner))
         names = names[1:] if owner is not None else names
         for k, a in enumerate(args):
             self._source(a, names[k] if k < len(names) else f"args_{k - len(names)}")
@@ -84,22 +88,25 @@ class Capture(TorchFunctionMode):
         """The capture that is running, for what is no function of ``torch``."""
         return next((m for m in reversed(STATE.get().modes) if type(m) is Capture), None)
 
-    def _source(self, value: Any, name: str) -> None:
+    def _source(self, value: Any, name: str, path: str = "") -> None:
+        path = path or f"L[{name!r}]"
         if isinstance(value, Tensor):
             self.sources.setdefault(id(value), name)
         elif isinstance(value, Module):
+            self.paths.setdefault(id(value), path)
             for k, x in (*value._parameters.items(), *value._buffers.items()):
                 kind = "parameters" if isinstance(x, Parameter) else "buffers"
                 if x is not None:
                     self.sources.setdefault(id(x), f"{name}_{kind}_{k}")
+                    self.attributes.setdefault(id(x), f"{path}.{k}")
             for k, m in value._modules.items():
-                self._source(m, f"{name}_modules_{k}")
+                self._source(m, f"{name}_modules_{k}", f"{path}.{k}")
         elif isinstance(value, (list, tuple)):
             for index, x in enumerate(value):
-                self._source(x, f"{name}_{index}")
+                self._source(x, f"{name}_{index}", f"{path}[{index}]")
         elif isinstance(value, dict):
             for key, x in value.items():
-                self._source(x, f"{name}_{key}")
+                self._source(x, f"{name}_{key}", f"{path}[{key!r}]")
 
     def _begin(self) -> None:
         self.graph = Graph()
@@ -162,12 +169,29 @@ class Capture(TorchFunctionMode):
         self._grad_mode(_grad_mode())
         node = self.graph.create_node(op, target, *given)
         self.last = node
+        layers = self._layers()
+        _describe(node, out, layers)
         if isinstance(out, Tensor):
             self._known(out, node)
         elif isinstance(out, (tuple, list)):
             for k, x in enumerate(out):
                 if isinstance(x, Tensor):
-                    self._known(x, self.graph.call_function(operator.getitem, (node, k)))
+                    item = self.graph.call_function(operator.getitem, (node, k))
+                    _describe(item, x, layers)
+                    self._known(x, item)
+
+    def _layers(self) -> list[tuple[str, Module]]:
+        """The modules that are running and their places, the outermost first."""
+        found = []
+        frame: Any = getframe(2)
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "forward" and code.co_argcount:
+                owner = frame.f_locals.get(code.co_varnames[0])
+                if id(owner) in self.paths:
+                    found.append((self.paths[id(owner)], owner))
+            frame = frame.f_back
+        return found[::-1]
 
     def _grad_mode(self, on: bool) -> None:
         """Write a change of grad mode."""
@@ -195,6 +219,9 @@ class Capture(TorchFunctionMode):
                 node = self.graph.create_node("placeholder", name, (), {}, name.lower(), kind)
             if last is None:
                 next(iter(self.graph.nodes)).prepend(node)
+            node.meta["example_value"] = _without_elements(t)
+            if layers := self._layers():
+                node.meta["nn_module_stack"] = _stack(layers)
             self.nodes[id(t)] = node
             self.inputs.append(t)
         return self.nodes[id(t)]
@@ -236,6 +263,29 @@ class Capture(TorchFunctionMode):
         self._grad_mode(self.outer)
         self.graph.output(tuple([self.nodes[id(t)] for t in results]))
         self.made(self.graph, self.inputs, results)
+
+
+def _describe(node: Any, out: Any, layers: list[tuple[str, Module]]) -> None:
+    """Note a node's value without its elements, the modules that compute it, and what of the program it is."""
+    if node.target is not operator.setitem:
+        node.meta["example_value"] = pytree.tree_map(_without_elements, out)
+    source = node.target
+    if layers:
+        node.meta["nn_module_stack"] = _stack(layers)
+        innermost = layers[-1][1]
+        if type(innermost).__module__.split(".")[1:2] == ["nn"] and not isinstance(innermost, Sequential):
+            source = type(innermost)
+    node.meta["source_fn_stack"] = [(node.name, source)]
+
+
+def _stack(layers: list[tuple[str, Module]]) -> dict[str, tuple[str, type]]:
+    return {str(id(m)): (path, type(m)) for path, m in layers}
+
+
+def _without_elements(value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return import_module("wengert").empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
 
 
 def _grad_mode() -> bool:
@@ -432,9 +482,11 @@ class Pieces:
         self.known[key] = run = compiled_by(self.backend, graph, inputs)
         return run
 
-    def run(self, fn: Any, args: Any, kwargs: Any) -> Any:
-        """Call the function as it is, and give the backend the pieces that are new."""
+    def run(self, fn: Any, args: Any, kwargs: Any, began: Any = None) -> Any:
+        """Call the function as it is, and give the backend the pieces that are new; ``began`` gets the capture."""
         capture = Capture(fn, args, kwargs, self)
+        if began is not None:
+            began(capture)
         before = COMPILING.set(True)
         sys.setprofile(capture.returned)
         try:

@@ -22,8 +22,8 @@ from ..fx.node import Node
 from ..nn.modules.module import Module
 from ._recording import Recorder
 from ._tracing import Trace, line_of, refuse_value, traced, user_error
-from .dynamic_shapes import Dim, DynamicSize
-from .graph_signature import InputKind
+from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol
+from .graph_signature import ConstantArgument, InputKind, SymIntArgument
 
 Tensor = torch.Tensor
 
@@ -38,17 +38,65 @@ class ValueRanges(NamedTuple):
         return f"VR[{self.lower}, {'int_oo' if math.isinf(self.upper) else self.upper}]"
 
 
+def traced_with_sizes(
+    mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSize], known: dict[Symbol, Dim | DimHint]
+) -> tuple[Trace, list[DynamicSize], dict[Symbol, ValueRanges]]:
+    """A module's trace in which some sizes may differ, these sizes, and their bounds.
+
+    Sizes without a name become equal to others where the module needs it, and ``Dim.AUTO`` constant.
+
+    Raises:
+        UserError: a size does not differ.
+    """
+    while True:
+        made = _attempt(mod, leaves, in_spec, found, known)
+        if isinstance(made, tuple):
+            return made
+        symbol = made.symbol
+        for other in dict.fromkeys(size.symbol for size in found if isinstance(known[size.symbol], DimHint)):
+            if other != symbol and isinstance(known[symbol], DimHint) and _equal(leaves, found, symbol, other):
+                joined = [s._replace(symbol=other) if s.symbol == symbol else s for s in found]
+                again = _attempt(mod, leaves, in_spec, joined, known)
+                if isinstance(again, tuple):
+                    return again
+                if again.symbol not in (symbol, other):
+                    found = joined
+                    break
+        else:
+            if not isinstance(known[symbol], DimHint) or known[symbol].kind != "AUTO":
+                raise made
+            found = [s for s in found if s.symbol != symbol]
+
+
+def _attempt(mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSize], known: Any) -> Any:
+    """The trace, its sizes and bounds, or the error with its ``symbol``."""
+    trace = traced(mod, leaves, in_spec, refuse_value)
+    if not found:
+        return trace, found, {}
+    try:
+        return trace, found, made_dynamic(mod, trace, in_spec, found, known)
+    except Exception as e:
+        if not hasattr(e, "symbol"):
+            raise
+        return e
+
+
+def _equal(leaves: list[Any], found: list[DynamicSize], symbol: Symbol, other: Symbol) -> bool:
+    """Whether the examples have the same number for two sizes."""
+    return len({leaves[s.leaf].shape[s.dim] for s in found if s.symbol in (symbol, other)}) == 1
+
+
 def made_dynamic(
-    mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize], known: dict[str, Dim]
-) -> dict[str, ValueRanges]:
+    mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize], known: dict[Symbol, Dim | DimHint]
+) -> dict[Symbol, ValueRanges]:
     """Let some sizes of a trace differ: its graph is changed.
 
     Raises:
         UserError: one of them does not.
     """
     symbols = list(dict.fromkeys(size.symbol for size in found))
-    ranges = {s: _range(known.get(s)) for s in symbols}
-    base: dict[str, int] = {}
+    ranges = {s: _range(known[s]) for s in symbols}
+    base: dict[Symbol, int] = {}
     for size in found:
         value = trace.inputs[size.leaf].shape[size.dim]
         if base.setdefault(size.symbol, value) != value:
@@ -69,23 +117,26 @@ def made_dynamic(
     merged = _Merged(trace, traces, sizes, found)
     merged.constants()
     merged.nodes()
+    merged.outputs(trace)
     for made, tried in zip(traces, sizes, strict=True):
         _check_results(mod, trace, made, next((s for s in symbols if tried[s] != base[s]), symbols[0]))
     return ranges
 
 
-def _range(dim: Dim | None) -> ValueRanges:
-    return ValueRanges(0 if dim is None else dim.min, math.inf if dim is None or dim.max is None else dim.max)
+def _range(dim: Dim | DimHint) -> ValueRanges:
+    return ValueRanges(2 if dim.min is None else dim.min, math.inf if dim.max is None else dim.max)
 
 
-def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[dict[str, int]]:
+def _other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> list[dict[Symbol, int]]:
     """Sizes to trace with: two others of each, and others of all."""
     others = {}
     for symbol, size in base.items():
         near = sorted(
             (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
         )
-        others[symbol] = [size + d for d in near if size + d > 1][:3]
+        first, *rest = [size + d for d in near if size + d > 1]
+        least = max(2, int(ranges[symbol].lower))  # which a branch may tell from the example's
+        others[symbol] = list(dict.fromkeys([first, *([least] if least != size else []), *rest]))[:3]
     tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
     if len(base) > 1:
         tried.append({s: values[-1] for s, values in others.items()})
@@ -93,7 +144,7 @@ def _other_sizes(base: dict[str, int], ranges: dict[str, ValueRanges]) -> list[d
     return tried
 
 
-def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[str, int]) -> list[Any]:
+def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[Symbol, int]) -> list[Any]:
     """The inputs with rows repeated or left out."""
     made = list(inputs)
     for size in found:
@@ -103,19 +154,22 @@ def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[str, int])
     return made
 
 
-def _violated(symbol: str, why: str, node: Node | None) -> Exception:
+def _violated(symbol: Symbol, why: str, node: Node | None) -> Exception:
+    name = symbol.shown
     notes = [f"Why: {why}."]
     if node is not None:
         notes.append(f"Where: {node.target} in {line_of(node)}")
-    notes.append(f"What to do: leave {symbol} out of dynamic_shapes, or compute with x.shape instead of its value.")
-    return user_error("CONSTRAINT_VIOLATION", f"Constraints violated ({symbol})! {why}", *notes)
+    notes.append(f"What to do: leave {name} out of dynamic_shapes, or compute with x.shape instead of its value.")
+    error: Any = user_error("CONSTRAINT_VIOLATION", f"Constraints violated ({name})! {why}", *notes)
+    error.symbol = symbol
+    return error  # type: ignore[no-any-return]
 
 
 class _Merged:
     """One graph of several traces."""
 
     def __init__(
-        self, trace: Trace, traces: list[Trace], sizes: list[dict[str, int]], found: list[DynamicSize]
+        self, trace: Trace, traces: list[Trace], sizes: list[dict[Symbol, int]], found: list[DynamicSize]
     ) -> None:
         self.graph, self.traces, self.sizes = trace.graph, traces, sizes
         self.symbols = list(sizes[0])
@@ -128,53 +182,65 @@ class _Merged:
         self.sources = {size.symbol: (users[size.leaf], size.dim) for size in reversed(found)}
         self.known: dict[Any, Node] = {}
         self.last_input = self.lists[0][len(trace.signature.input_specs) - 1]
-        terms = [()] + [(s,) for s in self.symbols] + list(itertools.combinations(self.symbols, 2))
-        self.terms: list[tuple[str, ...]] = terms  # type: ignore[assignment]
+        ordered = sorted(self.symbols)
+        terms = [()] + [(s,) for s in ordered] + list(itertools.combinations(ordered, 2))
+        self.terms: list[tuple[Symbol, ...]] = terms  # type: ignore[assignment]
         self.unknown = 0
 
-    def changed(self) -> str:
-        """A size to name in an error."""
-        return self.symbols[0]
+    def changed(self, values: list[Any]) -> Symbol:
+        """The size to name in an error: the one that differs in the first trace with another value."""
+        sizes = next((s for s, v in zip(self.sizes, values, strict=True) if v != values[0]), self.sizes[-1])
+        return next((s for s in self.symbols if sizes[s] != self.sizes[0][s]), self.symbols[0])
 
     def constants(self) -> None:
         """Constants are the same in all traces."""
-        first, *others = [t.constants for t in self.traces]
-        for other in others:
-            for name, value in first.items():
-                twin = other.get(name)
-                if twin is None or twin.shape != value.shape or not torch.equal(twin, value):
-                    raise _violated(self.changed(), f"the constant {name} depends on it", None)
+        for name, value in self.traces[0].constants.items():
+            twins = [t.constants.get(name) for t in self.traces]
+            same = [t is not None and t.shape == value.shape and torch.equal(t, value) for t in twins]
+            if not all(same):
+                raise _violated(self.changed(same), f"the constant {name} depends on it", None)
 
     def nodes(self) -> None:
         """Compare the traces, node by node."""
         for nodes in zip(*self.lists, strict=False):
             node = nodes[0]
-            if any((n.op, n.target, n.name) != (node.op, node.target, node.name) for n in nodes):
+            calls = [(n.op, n.target, n.name) for n in nodes]
+            if any(call != calls[0] for call in calls):
                 other = next(n for n in nodes if n.target != node.target or n.name != node.name)
                 raise _violated(
-                    self.changed(), f"the module calls {node.target} or {other.target}, as the size is", node
+                    self.changed(calls), f"the module calls {node.target} or {other.target}, as the size is", node
                 )
             with self.graph.inserting_before(node):
                 node.args = self.merged([n.args for n in nodes], node)
                 node.kwargs = self.merged([n.kwargs for n in nodes], node)
             self.note_shape(nodes)
-        if len({len(nodes) for nodes in self.lists}) > 1:
+        counts = [len(nodes) for nodes in self.lists]
+        if len(set(counts)) > 1:
             raise _violated(
-                self.changed(), "the module calls more or fewer operators, as the size is", self.lists[0][-2]
+                self.changed(counts), "the module calls more or fewer operators, as the size is", self.lists[0][-2]
             )
+
+    def outputs(self, trace: Trace) -> None:
+        """Say in the signature which results are sizes."""
+        output: Any = next(n for n in reversed(self.graph.nodes) if n.op == "output")
+        for spec, arg in zip(trace.signature.output_specs, output.args[0], strict=True):
+            if isinstance(spec.arg, ConstantArgument) and isinstance(arg, Node):
+                spec.arg = SymIntArgument(arg.name)
 
     def merged(self, given: list[Any], node: Node) -> Any:
         """One argument for the traces' arguments."""
         first = given[0]
         if isinstance(first, (list, tuple)) and not isinstance(first, Node):
             if len({len(g) for g in given}) > 1:
-                raise _violated(self.changed(), f"{node.target} is given {len(first)} or {len(given[-1])} items", node)
+                counts = [len(g) for g in given]
+                raise _violated(self.changed(counts), f"{node.target} is given {counts[0]} or {counts[-1]} items", node)
             return type(first)([self.merged([g[i] for g in given], node) for i in range(len(first))])
         if isinstance(first, dict):
             return {k: self.merged([g[k] for g in given], node) for k in first}
         if isinstance(first, Node):
             if any(g.name != first.name for g in given):
-                raise _violated(self.changed(), f"{node.target} is given other values, as the size is", node)
+                names = [g.name for g in given]
+                raise _violated(self.changed(names), f"{node.target} is given other values, as the size is", node)
             return first
         if all(type(g) is type(first) and (g == first or g != g) for g in given):
             return first
@@ -183,7 +249,7 @@ class _Merged:
             text = (
                 f"{node.target} is given {first!r} or {given[-1]!r}, as the size is {self.sizes[0]} or {self.sizes[-1]}"
             )
-            raise _violated(self.changed(), text, node)
+            raise _violated(self.changed(given), text, node)
         return self.expression(coefficients)
 
     def fitted(self, values: Any) -> tuple[int, ...] | None:
@@ -218,7 +284,7 @@ class _Merged:
         total.meta["symbol"] = self.text(coefficients)
         return total
 
-    def size(self, symbol: str) -> Node:
+    def size(self, symbol: Symbol) -> Node:
         """The node that reads a size."""
         if symbol not in self.known:
             source, dim = self.sources[symbol]
@@ -229,14 +295,14 @@ class _Merged:
         return self.known[symbol]
 
     def text(self, coefficients: tuple[int, ...]) -> str:
-        """``3*b + 1``."""
+        """``3*s77 + 1``."""
         parts = []
         for c, term in zip(coefficients, self.terms, strict=False):
             if c and term:
                 parts.append("*".join([*([str(c)] if c != 1 else []), *term]))
         if coefficients[0]:
             parts.append(str(coefficients[0]))
-        return " + ".join(parts)
+        return " + ".join(parts).replace("+ -", "- ")
 
     def note_shape(self, nodes: Any) -> None:
         """Note a value's sizes, those that differ as expressions."""
@@ -256,7 +322,7 @@ class _Merged:
         nodes[0].meta["symbolic_shape"] = tuple(found)
 
 
-def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: str) -> None:
+def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: Symbol) -> None:
     """The graph computes what the module computed."""
     random = any("rand" in str(n.target) or "dropout" in str(n.target) for n in trace.graph.nodes)
     held = dict(mod.named_parameters()) | dict(mod.named_buffers()) | trace.constants

@@ -23,6 +23,7 @@ from ..utils import _pytree as pytree
 from ..utils._aten import OpOverload
 from ..utils._aten_schemas import schemas
 from ._dynamic import ValueRanges
+from .dynamic_shapes import Symbol
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -84,9 +85,10 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
             "outputs": [_written(a, places) for a in output.args[0]],
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
-            "ranges": {k: [v.lower, v.upper] for k, v in ep.range_constraints.items()},
-            "dynamic": [[*place, symbol] for place, symbol in ep.dynamic.items()],
-            "tensors": tensors, "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
+            "ranges": {str(k): [v.lower, v.upper] for k, v in ep.range_constraints.items()},
+            "dynamic": [[*place, str(symbol)] for place, symbol in ep.dynamic.items()],
+            "parameters": ep.forward_arg_names, "tensors": tensors,
+            "state": list(ep.state_dict), "extra_files": dict(extra_files or {}),
         },
         f,
     )  # fmt: skip
@@ -127,9 +129,9 @@ def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
     if isinstance(meta, Tensor):
         made["val"] = [list(meta.shape), list(meta.stride()), str(meta.dtype).rpartition(".")[2]]
     if "symbolic_shape" in node.meta:
-        made["symbolic_shape"] = list(node.meta["symbolic_shape"])
+        made["symbolic_shape"] = [str(s) if isinstance(s, str) else s for s in node.meta["symbolic_shape"]]
     if "symbol" in node.meta:
-        made["symbol"] = node.meta["symbol"]
+        made["symbol"] = str(node.meta["symbol"])
     if node.stack_trace:
         made["stack_trace"] = node.stack_trace
     return made
@@ -286,8 +288,14 @@ class _Reader:
         ranges, dynamic = self.ranges(), self.dynamic(len(users))
         return ExportedProgram(
             self.graph, ExportGraphSignature(specs, made), state, {k: v for k, v in tensors.items() if k not in state},
-            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic,
+            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic, self.parameters(),
         )  # fmt: skip
+
+    def parameters(self) -> list[str]:
+        """The names of the exported module's parameters."""
+        names = self.read.get("parameters", [])  # files of earlier versions have none
+        _need(isinstance(names, list) and len(set(map(str, names))) == len(names), "the parameters' names are damaged")
+        return [_identifier(name) for name in names]
 
     def spec(self, written: Any, tensors: dict[str, Any]) -> InputSpec:
         """What an input is."""
@@ -329,6 +337,7 @@ class _Reader:
         _need(isinstance(args, tuple), "the arguments of a node are no tuple")
         function, allowed, least, most = _function(target)
         _need(kwargs.keys() <= allowed and least <= len(args) <= most, f"{target} has no such arguments")
+        _need(function is not operator.getitem or isinstance(args[0], Node), "an item of no value is taken")
         return self.graph.create_node("call_function", function, args, kwargs, name)
 
     def note(self, node: Node, written: Any, spec: InputSpec | None) -> None:
@@ -401,7 +410,7 @@ class _Reader:
                 return (dict if kind == "dict" else OrderedDict)(pairs)
         _refuse("a structure is of no known form")
 
-    def ranges(self) -> dict[str, ValueRanges]:
+    def ranges(self) -> dict[Symbol, ValueRanges]:
         """The bounds of the sizes that may differ."""
         made = {}
         for name, bounds in _item(self.read, "ranges", dict).items():
@@ -410,7 +419,7 @@ class _Reader:
             made[_symbol(name)] = ValueRanges(*bounds)
         return made
 
-    def dynamic(self, count: int) -> dict[tuple[int, int], str]:
+    def dynamic(self, count: int) -> dict[tuple[int, int], Symbol]:
         """The places of the sizes that may differ."""
         made = {}
         for item in _item(self.read, "dynamic", list):
@@ -430,10 +439,10 @@ def _fits(number: int) -> bool:
     return -(2**63) <= number < 2**64
 
 
-def _symbol(text: Any) -> str:
+def _symbol(text: Any) -> Symbol:
     known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text)
     _need(known, "the name of a size is damaged")
-    return str(text)
+    return Symbol(text)
 
 
 def _size(s: Any) -> int:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import wengert as torch
 
+from ..autograd import function
+from ..fx._naming import as_torch
+from ..fx._patching import _new_patcher
 from ..nn.modules import batchnorm
+from ..nn.modules.module import Module
 from ..nn.modules.rnn import RNNBase
 from ..nn.utils.rnn import PackedSequence
 from ._composed import composed
@@ -55,8 +61,9 @@ def multi_head_attention_forward(
         scores = torch.nn.functional.softmax(scores, dim=-1)
         if dropout_p > 0.0 and training:
             scores = torch.nn.functional.dropout(scores, p=dropout_p)
-        output = torch.bmm(scores, v).transpose(0, 1).contiguous().view(length * batch, width)
-        output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias).view(length, batch, -1)
+        output = torch.bmm(scores, v).transpose(0, 1).reshape(length * batch, width)
+        output = torch.nn.functional.linear(output, out_proj_weight, out_proj_bias)
+        output = output.view(length, batch, output.size(1))
         weights = scores.view(batch, num_heads, length, k.shape[1])
         return output, weights.mean(dim=1) if average_attn_weights else weights
     if mask is not None:
@@ -97,6 +104,7 @@ def _recurrent(r: Any) -> Any:
             self.check_forward_args(input, hx, sizes)
         weights = [getattr(self, name) for names in self._all_weights for name in names]
         first = (input,) if sizes is None else (input, sizes)
+        r.note_call(self.mode.lower(), "builtin_function_or_method", self.mode)
         result = r.operator(
             self.mode.lower(), *first, list(hx) if pair else hx, weights, self.bias, self.num_layers,
             float(self.dropout), self.training, self.bidirectional, *([self.batch_first] if sizes is None else []),
@@ -115,11 +123,71 @@ def _recurrent(r: Any) -> Any:
 
 @contextmanager
 def layers_replaced(r: Any) -> Iterator[None]:
-    """A context in which recurrent layers are PyTorch's, and batch norms count by an operator."""
-    plain, count = RNNBase.forward, batchnorm._count
+    """A context in which layers and custom functions are PyTorch's: recurrent layers, and batch norms' counts."""
+    plain, count, run = RNNBase.forward, batchnorm._count, function._run
     RNNBase.forward = _recurrent(r)
     batchnorm._count = lambda tracked: tracked.add_(1)
+    function._run = partial(_run_function, r, run)
     try:
         yield
     finally:
-        RNNBase.forward, batchnorm._count = plain, count
+        RNNBase.forward, batchnorm._count, function._run = plain, count, run
+
+
+def _run_function(r: Any, run: Any, *args: Any) -> Any:
+    """A custom function: its operators are written as those of the program around it."""
+    r.note_grad_mode()
+    before, r.in_function = r.in_function, True
+    try:
+        return run(*args)
+    finally:
+        r.in_function = before
+
+
+class _Paths:
+    """The dotted name by which the program has last reached each module below a root."""
+
+    def __init__(self, root: Module) -> None:
+        named = list(root.named_modules(remove_duplicate=False))
+        self.of = {id(module): path for path, module in reversed(named)}
+        self.shared = len(self.of) < len(named)  # whether a module has several names
+
+    def reached(self, owner: Module, name: str, module: Module) -> None:
+        """The program has got a module, and those below it, from another one."""
+        path = self.of.get(id(owner))
+        if path is not None and id(module) in self.of:
+            start = f"{path}.{name}" if path else name
+            for below, m in reversed(list(module.named_modules(remove_duplicate=False))):
+                self.of[id(m)] = f"{start}.{below}" if below else start
+
+
+@contextmanager
+def layers_noted(r: Any, root: Module) -> Iterator[None]:
+    """A context in which nodes tell the modules whose ``forward`` makes them: ``meta["nn_module_stack"]``."""
+    paths, calls = _Paths(root), Counter[str]()
+    r.module_stack = {}
+    plain_call, plain_get = Module.__call__, Module.__getattr__
+
+    def call(mod: Module, *args: Any, **kwargs: Any) -> Any:
+        path = paths.of.get(id(mod))
+        if path is None:
+            return plain_call(mod, *args, **kwargs)
+        key = f"L__self__{path}" + (f"@{calls[path]}" if calls[path] else "")
+        calls[path] += 1
+        r.module_stack[key] = path, f"{as_torch(type(mod).__module__)}.{type(mod).__qualname__}"
+        try:
+            return plain_call(mod, *args, **kwargs)
+        finally:
+            del r.module_stack[key]
+
+    def get(mod: Module, name: str) -> Any:
+        value = plain_get(mod, name)
+        if isinstance(value, Module):
+            paths.reached(mod, name, value)
+        return value
+
+    with _new_patcher() as patcher:
+        patcher.patch_method(Module, "__call__", call, deduplicate=False)
+        if paths.shared:
+            patcher.patch_method(Module, "__getattr__", get, deduplicate=False)
+        yield

@@ -10,6 +10,7 @@ functions is written operator by operator, as ``make_fx`` does.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,9 +19,13 @@ import wengert as torch
 
 from .._base.errors import noted
 from .._base.heap import is_frozen, lists
+from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES, name_of, public_places
+from ..fx._naming import function_name
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node
+from ..fx.passes.shape_prop import _extract_tensor_metadata
+from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
@@ -80,17 +85,22 @@ class Recorder(PythonKeyTracer):
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
         self.constants: dict[Node, Tensor] = {}
         self.fixed: set[Node] = set()  # nodes whose value is the same for all inputs
+        self.torch_fn: tuple[str, str] | None = None  # the call of the program that is being written
+        self.calls: Counter[tuple[str, Any]] = Counter()
+        self.inside = False  # of that call
+        self.in_function = False  # in the forward of a custom function, which runs without gradients
         self.mode = _Functions(self)
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
-        """A context in which calls are written."""
-        from ._layers import layers_replaced
+    def recording(self, root: Module) -> Iterator[None]:
+        """A context in which the calls of a module are written."""
+        from ._layers import layers_noted, layers_replaced
 
         with (
             layers_replaced(self),
+            layers_noted(self, root),
             self.dispatch,
             self.mode,
             torch.fx.traceback.preserve_node_meta(False),
@@ -100,7 +110,9 @@ class Recorder(PythonKeyTracer):
 
     # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:
-        node.meta["val"] = _without_data(tensor)
+        with torch._C.DisableTorchFunction():
+            node.meta["val"] = _without_data(tensor)
+            node.meta["tensor_meta"] = _extract_tensor_metadata(tensor)
         self.of_object[id(tensor)] = tensor, node
         self.nodes[memory_of(tensor)] = tensor._payload, node
 
@@ -142,7 +154,23 @@ class Recorder(PythonKeyTracer):
             results = tuple(results)
         super().note_results(results, node)
 
+    def create_node(self, kind: str, target: Any, *rest: Any, **kwargs: Any) -> Node:
+        """Write a node, with the program's call that it is a part of."""
+        node = super().create_node(kind, target, *rest, **kwargs)
+        if kind == "call_function" and self.torch_fn is not None:
+            node.meta["torch_fn"] = self.torch_fn
+        return node
+
     # ---- calls
+    def note_call(self, name: str, kind: str, function: Any) -> None:
+        """The program calls a function of this name; ``kind``: what type PyTorch's function has."""
+        self.calls[kind, function] += 1
+        self.torch_fn = f"{name}_{self.calls[kind, function]}", f"{kind}.{name}"
+
+    def note_custom(self, func: Any) -> None:
+        """The program calls an operator of its own."""
+        self.note_call(func.__name__, "OpOverload", func)
+
     def operator(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run an operator of PyTorch, and write it.
 
@@ -167,15 +195,17 @@ class Recorder(PythonKeyTracer):
 
     def note_grad_mode(self) -> None:
         """Write that ``no_grad`` was entered or left."""
-        if torch.is_grad_enabled() is not self.grad:
+        if torch.is_grad_enabled() is not self.grad and not self.in_function:
             self.grad = not self.grad
             self.create_node("call_function", torch._C._set_grad_enabled, (self.grad,), {})
 
     def enter(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Run a public function's own code, and write the calls inside."""
         site = SITES.get(id(func))
+        if site is None:  # it asks modes itself, so it runs without one
+            return func(*args, **kwargs)
         with self.mode:
-            result = func(*args, **kwargs) if site is None else site.unchanged(*args, **kwargs)
+            result = site.unchanged(*args, **kwargs)
         if isinstance(result, Tensor) and id(result) not in self.of_object and memory_of(result) not in self.nodes:
             if not any(isinstance(a, Tensor) for a in tree_leaves((args, kwargs))):
                 self.constant(result)  # of a function that makes a tensor of numbers
@@ -189,8 +219,7 @@ class Recorder(PythonKeyTracer):
 
 def _without_data(tensor: Tensor) -> Tensor:
     """A tensor of the same shape, dtype and strides on the device ``meta``."""
-    with torch._C.DisableTorchFunction():
-        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
 class _Functions(TorchFunctionMode):
@@ -201,12 +230,22 @@ class _Functions(TorchFunctionMode):
         self.recorder = recorder
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        from ._composed import COMPOSED
-
-        kwargs = kwargs or {}
         recorder = self.recorder
         if recorder.dispatch.quiet:
-            return func(*args, **kwargs)
+            return func(*args, **(kwargs or {}))
+        inside, recorder.inside = recorder.inside, True
+        try:
+            if not inside:
+                name = function_name(func)
+                recorder.note_call(_METHODS_OF_PYTHON.get(name, name), _kind(func), _place(func))
+            return self._write(func, args, kwargs or {})
+        finally:
+            recorder.inside = inside
+
+    def _write(self, func: Any, args: Any, kwargs: Any) -> Any:
+        from ._composed import COMPOSED
+
+        recorder = self.recorder
         space, name = _place(func)
         if space == "attribute":
             if name in _ATTRIBUTES:
@@ -234,6 +273,10 @@ class _Functions(TorchFunctionMode):
         return recorder.enter(func, args, kwargs)
 
 
+_METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": "pow_"}  # by PyTorch's names
+_SLOTS = frozenset(["__getitem__", "__setitem__"])
+# PyTorch's methods that are written in Python; `nn.ReLU` calls `torch.relu` in place of PyTorch's `F.relu`.
+_IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert", "relu"])
 _METADATA = frozenset(
     [
         "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size",
@@ -253,6 +296,16 @@ def _place(func: Any) -> tuple[str, str]:
     if name.endswith(".__get__"):
         return "attribute", name.split(".")[-2]
     return "", getattr(func, "__name__", "")
+
+
+def _kind(func: Any) -> str:
+    """The name of the type of PyTorch's function."""
+    space, name = _place(func)
+    if asks_in_python(func) or name[:3] == "__r" or name in _IN_PYTHON:
+        return "function"
+    if space == "Tensor":
+        return "wrapper_descriptor" if name in _SLOTS else "method_descriptor"
+    return "method-wrapper" if space == "attribute" else "builtin_function_or_method"
 
 
 def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, str, Any, Any] | None:

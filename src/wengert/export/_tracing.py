@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
 from ._recording import Recorder
-from .dynamic_shapes import DynamicSize, dynamic_sizes, named_arguments
+from .dynamic_shapes import DynamicSize, Symbol, dynamic_sizes, named_arguments
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -91,21 +92,31 @@ def exported(
     """``export``, which calls ``on_value`` where the module takes a number out of a tensor."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     found, known = dynamic_sizes(mod, args, kwargs, leaves, dynamic_shapes)
-    trace = traced(mod, leaves, in_spec, on_value)
-    ranges = {}
+    ranges: dict[Any, Any] = {}
     if found:
-        from ._dynamic import made_dynamic
+        from ._dynamic import traced_with_sizes
 
-        ranges = made_dynamic(mod, trace, in_spec, found, known)
-    state = mod.state_dict(keep_vars=True)
-    constants = {name: b for name, b in mod.named_buffers() if name not in state} | trace.constants
+        trace, found, ranges = traced_with_sizes(mod, leaves, in_spec, found, known)
+    else:
+        trace = traced(mod, leaves, in_spec, on_value)
+    kept = mod.state_dict(keep_vars=True)
+    state = {name: kept[name] for name, _ in mod.named_parameters(remove_duplicate=False) if name in kept} | kept
+    constants = trace.constants | {name: b for name, b in mod.named_buffers() if name not in state}
     return ExportedProgram(
         trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges,
-        (args, kwargs), type(mod).__name__, _dynamic_places(found),
+        (args, kwargs), type(mod).__name__, _dynamic_places(found), _names_of_arguments(mod, args),
+        [name for name, _ in mod.named_modules(remove_duplicate=False) if name],
     )  # fmt: skip
 
 
-def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], str]:
+def _names_of_arguments(mod: Module, args: Any) -> list[str]:
+    """The parameters of a module's ``forward`` that get the positional arguments; none where it takes any number."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [p.name for p in inspect.signature(mod.forward).parameters.values() if p.kind in kinds]
+    return names[: len(args)]
+
+
+def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], Symbol]:
     return {(size.leaf, size.dim): size.symbol for size in found}
 
 
@@ -133,7 +144,8 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (
-        (InputKind.PARAMETER, "p", mod.named_parameters()), (InputKind.BUFFER, "b", mod.named_buffers()),
+        (InputKind.PARAMETER, "p", mod.named_parameters(remove_duplicate=False)),
+        (InputKind.BUFFER, "b", mod.named_buffers(remove_duplicate=False)),
     ):  # fmt: skip
         for target, tensor in pairs:
             node = recorder.graph.placeholder(f"{prefix}_{_identifier(target)}")
@@ -158,7 +170,7 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
         inputs.append(leaf)
     args, kwargs = pytree.tree_unflatten(inputs, in_spec)
     grad = torch.is_grad_enabled()
-    with _kept(mod), recorder.recording():
+    with _kept(mod), recorder.recording(mod):
         result = mod(*args, **kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
     _restore_grad_mode(recorder, grad)
@@ -247,7 +259,7 @@ def _lift(recorder: Recorder, mod: Module, specs: list[InputSpec], before: int) 
             count += 1
         with recorder.graph.inserting_before(place):
             lifted = recorder.graph.placeholder(f"c_{_identifier(target)}")
-        lifted.meta = dict(node.meta)
+        lifted.meta = {"val": node.meta["val"]}
         node.replace_all_uses_with(lifted)
         recorder.graph.erase_node(node)
         specs.insert(before + len(constants), InputSpec(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import inspect
 from collections.abc import Iterator
-from enum import Enum
 from typing import Any, NamedTuple
 
 import wengert as torch
@@ -16,13 +16,34 @@ from ..utils import _pytree as pytree
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims"]
 
 
-class _Hint(Enum):
-    AUTO = 1
-    STATIC = 2
-    DYNAMIC = 3
+class DimHint:
+    """A size without a name: ``Dim.AUTO``, ``Dim.DYNAMIC``, ``Dim.STATIC``, and ``Dim.AUTO(min=2, max=8)``."""
+
+    def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
+        self.kind, self.min, self.max = kind, min, max
+
+    def __call__(self, min: int | None = None, max: int | None = None) -> DimHint:
+        if self.kind == "STATIC":
+            raise TypeError("'DimHint' object is not callable")
+        return DimHint(self.kind, min, max)
 
     def __repr__(self) -> str:
-        return f"Dim.{self.name}"
+        bounds = [f"{k}={v}" for k, v in (("min", self.min), ("max", self.max)) if v is not None]
+        return f"DimHint({', '.join([self.kind, *bounds])})"
+
+
+class Symbol(str):
+    """The name of a size that may differ.
+
+    Attributes:
+        shown: what the program calls it: a ``Dim``'s name, or the place of the size.
+    """
+
+    shown: str
+    __slots__ = ("shown",)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 class Dim:
@@ -36,7 +57,7 @@ class Dim:
     (Dim('batch', min=1, max=64), 1, 64)
     """
 
-    AUTO, STATIC, DYNAMIC = _Hint.AUTO, _Hint.STATIC, _Hint.DYNAMIC
+    AUTO, STATIC, DYNAMIC = DimHint("AUTO"), DimHint("STATIC"), DimHint("DYNAMIC")
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
         self.min, self.max = 0 if min is None else min, max
@@ -92,19 +113,20 @@ class DynamicSize(NamedTuple):
 
     leaf: int
     dim: int
-    symbol: str
+    symbol: Symbol
 
 
 def named_arguments(mod: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by the parameters' names, in the order of a call."""
-    bound = inspect.signature(mod.forward).bind(*args, **kwargs)
-    return dict(bound.arguments)
+    """The arguments of a call by the parameters' names, in the order of the call."""
+    signature = inspect.signature(mod.forward)
+    signature.bind(*args, **kwargs)
+    return {**signature.bind_partial(*args).arguments, **kwargs}
 
 
 def dynamic_sizes(
     mod: Any, args: Any, kwargs: Any, leaves: list[Any], dynamic_shapes: Any
-) -> tuple[list[DynamicSize], dict[str, Dim]]:
-    """The sizes that ``dynamic_shapes`` means, and the named ones among them.
+) -> tuple[list[DynamicSize], dict[Symbol, Dim | DimHint]]:
+    """The sizes that ``dynamic_shapes`` means, and what it says of each.
 
     Raises:
         UserError: it does not fit the arguments.
@@ -123,39 +145,68 @@ def dynamic_sizes(
         if len(specs) != len(named):
             raise _unfitting(f"has {len(specs)} items for {len(named)} inputs")
     found: list[DynamicSize] = []
-    known: dict[str, Dim] = {}
+    known: dict[Symbol, Dim | DimHint] = {}
+    named_dims: dict[str, Symbol] = {}
+    ids: set[int] = set()
     places = {id(leaf): i for i, leaf in enumerate(leaves)}
-    for value, spec in zip(named.values(), specs, strict=True):
-        for tensor, of_tensor in _pairs(value, spec):
-            for dim, size in _sizes(of_tensor, tensor):
-                if isinstance(size, Dim):
-                    if known.setdefault(size.__name__, size) is not size and repr(known[size.__name__]) != repr(size):
-                        raise _unfitting(f"has two Dims of the name {size.__name__}")
-                    symbol = size.__name__
-                else:
-                    symbol = f"s{len(found)}"
-                found.append(DynamicSize(places[id(tensor)], dim, symbol))
+    for path, tensor, of_tensor in _pairs_of(named, specs):
+        for dim, size in _sizes(of_tensor, tensor):
+            source = f"L{path}.size()[{dim}]"
+            symbol = _new_symbol(source, ids)
+            if isinstance(size, Dim):
+                symbol.shown = size.__name__
+                first = named_dims.get(size.__name__)
+                if first is not None and repr(known[first]) != repr(size):
+                    raise _unfitting(f"has two Dims of the name {size.__name__}")
+                if first is not None and int(first[1:]) > int(symbol[1:]):  # PyTorch takes the lesser of equal ones
+                    found = [other._replace(symbol=symbol) if other.symbol == first else other for other in found]
+                    del known[first]
+                elif first is not None:
+                    symbol = first
+                named_dims[size.__name__] = symbol
+            known[symbol] = size
+            found.append(DynamicSize(places[id(tensor)], dim, symbol))
     return found, known
 
 
-def _pairs(value: Any, spec: Any) -> Iterator[tuple[Any, Any]]:
+def _new_symbol(source: str, ids: set[int]) -> Symbol:
+    """PyTorch's name of the size of a place: a number made from the place's text."""
+    number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
+    while number in ids:
+        number += 1
+    ids.add(number)
+    symbol = Symbol(f"s{number}")
+    symbol.shown = source
+    return symbol
+
+
+def _pairs_of(named: dict[str, Any], specs: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+    for (name, value), spec in zip(named.items(), specs, strict=True):
+        yield from _pairs(f"[{name!r}]", value, spec)
+
+
+def _pairs(path: str, value: Any, spec: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(value, torch.Tensor):
-        yield value, spec
+        yield path, value, spec
     elif isinstance(value, (list, tuple)) and spec is not None:
-        for v, s in zip(value, spec, strict=True):
-            yield from _pairs(v, s)
+        for i, (v, s) in enumerate(zip(value, spec, strict=True)):
+            yield from _pairs(f"{path}[{i}]", v, s)
     elif isinstance(value, dict) and spec is not None:
         for key, v in value.items():
-            yield from _pairs(v, spec.get(key))
+            yield from _pairs(f"{path}[{key!r}]", v, spec.get(key))
 
 
 def _sizes(spec: Any, tensor: Any) -> list[tuple[int, Any]]:
+    if isinstance(spec, (Dim, DimHint)):
+        raise _unfitting(f"has {spec!r} for a tensor of shape {list(tensor.shape)}")
     pairs = spec.items() if isinstance(spec, dict) else enumerate(spec or ())
     found = []
     for dim, size in pairs:
-        if size in (None, Dim.STATIC) or isinstance(size, int):
+        if size is None or size is Dim.STATIC or isinstance(size, int):
             continue
-        if not isinstance(size, (Dim, _Hint)) or not -tensor.ndim <= dim < tensor.ndim:
+        if isinstance(size, DimHint) and size.kind == "AUTO" and tensor.shape[dim] < 2:  # as PyTorch takes 0 and 1
+            continue
+        if not isinstance(size, (Dim, DimHint)) or not -tensor.ndim <= dim < tensor.ndim:
             raise _unfitting(f"has {size!r} for dim {dim} of a tensor of shape {list(tensor.shape)}")
         found.append((dim % tensor.ndim, size))
     return found

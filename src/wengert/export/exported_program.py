@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.errors import noted
 from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
+from ..fx._utils import first_call_function_nn_module_stack
 from ..fx.experimental._decomposing import Divider
 from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..fx.node import Node
+from ..fx.traceback import NodeSource, NodeSourceAction
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
-from .graph_signature import ConstantArgument, ExportGraphSignature, InputKind
+from ._guards import InputCheck, guards_of
+from .dynamic_shapes import Symbol
+from .graph_signature import ExportGraphSignature, InputKind
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
 
@@ -32,12 +36,30 @@ def placeholder(graph: Graph, name: str) -> Any:
     return node
 
 
+@dataclass
 class ModuleCallSignature:
-    """For annotations."""
+    """What a module of the exported one is called with and returns."""
+
+    inputs: list[Any]
+    outputs: list[Any]
+    in_spec: Any
+    out_spec: Any
+    forward_arg_names: list[str] | None = None
 
 
+@dataclass
 class ModuleCallEntry:
-    """For annotations."""
+    """One of the exported module's modules: its name, and its signature if it is kept."""
+
+    fqn: str
+    signature: ModuleCallSignature | None = None
+
+
+class CallSpec(NamedTuple):
+    """The structures of the inputs and of the result."""
+
+    in_spec: Any
+    out_spec: Any
 
 
 def default_decompositions() -> dict[Any, Any]:
@@ -69,15 +91,18 @@ class ExportedProgram:
 
     def __init__(
         self, graph: Graph, graph_signature: ExportGraphSignature, state_dict: dict[str, Any],
-        constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[str, Any],
-        example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], str] | None = None,
+        constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[Any, Any],
+        example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], Symbol] | None = None,
+        forward_arg_names: list[str] | None = None, module_names: list[str] | None = None,
     ) -> None:  # fmt: skip
         self._graph_module = GraphModule(Module(), graph)
+        self._graph_module.meta["inline_constraints"] = {}
         self.graph_signature = graph_signature
         self._state_dict, self._constants = state_dict, constants
         self._in_spec, self._out_spec = in_spec, out_spec
         self.range_constraints, self.example_inputs, self.name = range_constraints, example_inputs, name
         self.dynamic = dynamic or {}
+        self.forward_arg_names, self.module_names = forward_arg_names or [], module_names or []
         self.dialect, self.verifiers = "TRAINING", ()
 
     @property
@@ -105,12 +130,13 @@ class ExportedProgram:
     @property
     def call_spec(self) -> Any:
         """The structures of the inputs and of the result."""
-        return _CallSpec(self._in_spec, self._out_spec)
+        return CallSpec(self._in_spec, self._out_spec)
 
     @property
-    def module_call_graph(self) -> list[Any]:
-        """Empty: the calls of submodules are not kept."""
-        return []
+    def module_call_graph(self) -> list[ModuleCallEntry]:
+        """The module, with its signature, and those below it."""
+        whole = ModuleCallSignature([], [], self._in_spec, self._out_spec, self.forward_arg_names)
+        return [ModuleCallEntry("", whole), *[ModuleCallEntry(name) for name in self.module_names]]
 
     def parameters(self) -> Iterator[Parameter]:
         """The parameters."""
@@ -171,6 +197,7 @@ class ExportedProgram:
         return ExportedProgram(
             new, replace(self.graph_signature, output_specs=outputs), self._state_dict, self._constants, self._in_spec,
             self._out_spec, self.range_constraints, self.example_inputs, self.name,
+            forward_arg_names=self.forward_arg_names, module_names=self.module_names,
         )  # fmt: skip
 
     def validate(self) -> None:
@@ -199,8 +226,16 @@ class ExportedProgram:
         Guard failed: input.size()[0] == 4
         """
         made = self.made_module(GraphModule)
-        if check_guards:
-            made.register_forward_pre_hook(_Guards(self), with_kwargs=True)
+        inputs = made.graph.find_nodes(op="placeholder")
+        if check_guards and inputs:
+            made._guards_fn = guards_of(self, made.graph._codegen.pytree_info.orig_args)
+            stack = first_call_function_nn_module_stack(made.graph)
+            with made.graph.inserting_after(inputs[-1]):
+                made.graph.call_module("_guards_fn", tuple(inputs)).meta["nn_module_stack"] = stack
+            made.recompile()
+        made.register_forward_pre_hook(InputCheck(self), with_kwargs=True)
+        made.meta.update(self._graph_module.meta)
+        made.train, made.eval = partial(_of_one_mode, "train"), partial(_of_one_mode, "eval")
         return made
 
     def made_module(self, cls: type[GraphModule]) -> GraphModule:
@@ -210,21 +245,21 @@ class ExportedProgram:
         copied: dict[Any, Any] = {}
         inputs = []
         nodes = iter(self.graph.nodes)
-        signature = self.graph_signature
-        for spec in signature.input_specs:
+        for spec in self.graph_signature.input_specs:
             node = next(nodes)
             if spec.kind is InputKind.USER_INPUT:
                 copied[node] = graph.placeholder(node.name)
                 inputs.append(node.name)
             else:
                 _place(root, str(spec.target), self.tensor(str(spec.target)), spec)
-        for spec, node in zip(signature.input_specs, self.graph.nodes, strict=False):
-            if spec.kind is not InputKind.USER_INPUT:
                 copied[node] = graph.get_attr(str(spec.target))
             copied[node].meta = dict(node.meta)
         for node in nodes:
             copied[node] = graph.node_copy(node, copied.__getitem__)
-        names, in_spec = _parameters(self._in_spec, inputs)
+        for old, made in copied.items():
+            lifted = made.op in ("get_attr", "output")
+            made.meta["from_node"] = [_unlifted(old) if lifted else _copied(old)]
+        names, in_spec = _parameters(self._in_spec, inputs, self.forward_arg_names)
         graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, self._out_spec)))
         return cls(root, graph)
 
@@ -237,11 +272,6 @@ class ExportedProgram:
         )  # fmt: skip
 
     __repr__ = __str__
-
-
-class _CallSpec:
-    def __init__(self, in_spec: Any, out_spec: Any) -> None:
-        self.in_spec, self.out_spec = in_spec, out_spec
 
 
 def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
@@ -257,9 +287,30 @@ def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:
         root.register_buffer(name, tensor, persistent=spec.kind is InputKind.BUFFER and spec.persistent is not False)
 
 
-def _parameters(in_spec: Any, inputs: list[str]) -> tuple[list[str], Any]:
-    """The names of the parameters of a call, one for each argument, and the structure of the arguments."""
+def _copied(node: Node) -> NodeSource:
+    return NodeSource(node, "ExportedProgram.module()", NodeSourceAction.CREATE)
+
+
+def _unlifted(node: Node) -> NodeSource:
+    both = [NodeSourceAction.CREATE, NodeSourceAction.REPLACE]
+    source = NodeSource(node, "ExportedProgram.module().unlift()", both)
+    source.from_node = [_copied(node)]
+    return source
+
+
+def _of_one_mode(name: str, mode: bool = True) -> Any:
+    """The modes of a program's module, which has been traced in one of them."""
+    raise NotImplementedError(f"Calling {name}() is not supported yet.")
+
+
+def _parameters(in_spec: Any, inputs: list[str], known: list[str]) -> tuple[list[str], Any]:
+    """The names of the parameters of a call, one for each argument, and the structure of the arguments.
+
+    ``known``: the names that the exported module gave to the first of them.
+    """
     args_spec, kwargs_spec = in_spec.children()
+    if len(known) == len(args_spec.children()):
+        return [*known, *(kwargs_spec.context or [])], in_spec
     names: list[str] = []
     at = 0
     for child, key in [(c, None) for c in args_spec.children()] + list(
@@ -277,51 +328,3 @@ def _parameters(in_spec: Any, inputs: list[str]) -> tuple[list[str], Any]:
 def _stem(leaves: list[str], i: int) -> str:
     stem = leaves[0].split("_")[0] if leaves else ""
     return f"{stem}_" if stem.isidentifier() and stem not in leaves else f"args_{i}"
-
-
-class _Guards:
-    """Checks the inputs of a call: the structure, shapes and types of the trace, values that are constants."""
-
-    def __init__(self, program: ExportedProgram) -> None:
-        self.in_spec = program._in_spec
-        signature, nodes = program.graph_signature, program.graph.nodes
-        self.expected = []
-        for spec, node in zip(signature.input_specs, nodes, strict=False):
-            if spec.kind is InputKind.USER_INPUT:
-                self.expected.append((spec.arg, node.meta.get("val")))
-        self.dynamic = program.dynamic
-        self.ranges = program.range_constraints
-
-    def __call__(self, module: Any, args: Any, kwargs: Any) -> None:
-        leaves, spec = pytree.tree_flatten((args, kwargs))
-        if spec != self.in_spec and len(leaves) != len(self.expected):
-            raise noted(
-                ValueError("Trying to flatten user inputs with exported input tree spec: the structures differ"),
-                f"Why: the trace had {self.in_spec}, the call has {spec}.",
-            )
-        sizes: dict[str, int] = {}
-        for i, (leaf, (argument, example)) in enumerate(zip(leaves, self.expected, strict=True)):
-            if isinstance(argument, ConstantArgument):
-                if leaf != argument.value:
-                    raise AssertionError(f"Guard failed: {argument.name} == {argument.value!r}")
-            elif not isinstance(leaf, Tensor):
-                raise AssertionError(f"Guard failed: {argument.name} is a tensor")
-            else:
-                self.check_tensor(i, argument, leaf, example, sizes)
-
-    def check_tensor(self, i: int, argument: Any, leaf: Any, example: Any, sizes: dict[str, int]) -> None:
-        """Compare a tensor with the example."""
-        if leaf.dtype != example.dtype:
-            raise AssertionError(f"Guard failed: {argument.name}.dtype == {example.dtype}")
-        if leaf.dim() != example.dim():
-            raise AssertionError(f"Guard failed: {argument.name}.dim() == {example.dim()}")
-        for dim, (size, expected) in enumerate(zip(leaf.shape, example.shape, strict=True)):
-            symbol = self.dynamic.get((i, dim))
-            if symbol is None and size != expected:
-                raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] == {expected}")
-            if symbol is not None:
-                if sizes.setdefault(symbol, size) != size:
-                    raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] == {sizes[symbol]}")
-                bounds = self.ranges.get(symbol)
-                if bounds is not None and not bounds.lower <= size <= bounds.upper:
-                    raise AssertionError(f"Guard failed: {argument.name}.size()[{dim}] is in {bounds}")

@@ -174,6 +174,18 @@ class ExportGraphSignature:
         """``None``."""
         return None
 
+    @property
+    def lifted_custom_objs(self) -> tuple[str, ...]:
+        """Empty: inputs are tensors, numbers and texts."""
+        return ()
+
+    input_tokens = output_tokens = lifted_custom_objs
+
+    @property
+    def inputs_to_lifted_custom_objs(self) -> Mapping[str, str]:
+        """Empty."""
+        return MappingProxyType({})
+
     def __str__(self) -> str:
         inputs, outputs = ("\n".join(map(str, specs)) for specs in (self.input_specs, self.output_specs))
         return f"\n# inputs\n{inputs}\n\n# outputs\n{outputs}\n"

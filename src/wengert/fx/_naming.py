@@ -93,7 +93,9 @@ def module_of(fn: Any) -> str:
 
 def qualified_name(fn: Callable[..., Any]) -> str:
     """How a graph's code calls a function: ``torch.relu``, ``torch.nn.functional.dropout``, ``getattr``."""
-    if isinstance(fn, (OpOverload, OpOverloadPacket)):
+    if isinstance(fn, OpOverload):
+        return f"torch.ops.{fn.namespace}.{fn.__name__}"
+    if isinstance(fn, OpOverloadPacket):
         return f"torch.ops.aten.{fn.__name__}"
     name = fn.__name__
     if getattr(builtins, name, None) is fn:

@@ -44,7 +44,7 @@ __all__ = [
     "TracerBase",
 ]
 
-_COPIED_META = (
+COPIED_META = (
     "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id",
     "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom", "partitioner_tag",
 )  # fmt: skip
@@ -119,7 +119,7 @@ class TracerBase:
             current = fx_traceback.get_current_meta()
             if trace := current.get("stack_trace"):
                 node.stack_trace = trace
-            node.meta.update({key: copy.copy(current[key]) for key in _COPIED_META if key in current})
+            node.meta.update({key: copy.copy(current[key]) for key in COPIED_META if key in current})
         elif self.module_stack:
             node.meta["nn_module_stack"] = copy.copy(self.module_stack)
         if self.record_stack_traces and not node.stack_trace:

@@ -198,6 +198,14 @@ def _to(name: str, *args: Any, results: int = 1, **named: Any) -> Call:
     return name, args, named, results
 
 
+def _scaled(name: str, x: Any, other: Any, alpha: Any) -> Call:
+    return _to(name, x, other, alpha=alpha)
+
+
+for _name in ("add", "sub", "rsub"):
+    CALLS[f"_{_name}_scaled"] = partial(_scaled, _name)
+
+
 @_call
 def sort(x: Any, dim: int, descending: bool, stable: bool) -> Call:
     if stable:

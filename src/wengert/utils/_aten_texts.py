@@ -164,7 +164,7 @@ clone: default(T self,*,Format? memory_format=None)
 col2im: default(T self,int[2] output_size,int[2] kernel_size,int[2] dilation,int[2] padding,int[2] stride)
 complex: default(T real,T imag)
 constant_pad_nd: default(T self,int[] pad,S value=0)
-contiguous: default(T self,*,Format memory_format=0)
+contiguous: default(T self,*,Format memory_format=torch.contiguous_format)
 conv1d: default(T input,T weight,T? bias=None,int[1] stride=[1],int[1] padding=[0],int[1] dilation=[1],int groups=1) |
   padding(T input,T weight,T? bias=None,int[1] stride=[1],str padding="valid",int[1] dilation=[1],int groups=1)
 conv2d: default(T input,T weight,T? bias=None,int[2] stride=[1,1],int[2] padding=[0,0],int[2] dilation=[1,1],int

@@ -274,7 +274,9 @@ class CustomOpDef:
                     return rule(stack[-1].mode, self._opoverload, (), args, kwargs)
                 finally:
                     dispatch._stack.reset(token)
-            return stack[-1].asked(self._opoverload, args, kwargs)
+            given = args[: len(args) - self._defaults_at_end(args)]
+            named = {k: v for k, v in kwargs.items() if v is not self._signature.parameters[k].default}
+            return stack[-1].asked(self._opoverload, given, named)
         return proceed()
 
     def _run(self, args: Any, kwargs: Any) -> Any:

@@ -26,7 +26,11 @@ _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
 )})  # fmt: skip
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
-_AS_CALLED = frozenset({"index_add", "index_select", "nonzero"})  # whose operators are others here
+# Functions whose operators are others here.
+_AS_CALLED = frozenset({
+    "as_strided", "as_strided_scatter", "diagonal_scatter", "index_add", "index_select", "nonzero", "resize_",
+    "select_scatter", "slice_scatter",
+})  # fmt: skip
 _NUMBERS = frozenset(
     {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
     | {"allclose", "equal"}
@@ -178,13 +182,13 @@ class Makers(TorchFunctionMode):
         """One node for a call, whatever operators it runs."""
         tracer = self.mode.tracer
         began = tracer.began()
-        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(dict(kwargs))
+        called = found[1:] if found is not None else (tuple(args), dict(kwargs))
+        given, named = (tracer.create_arg(v) for v in called)
         with self.mode.silent():
             result = func(*args, **kwargs)
         target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
         if found is not None:
             target = getattr(getattr(torch.ops.aten, name), found[0])
-            given, named = (tracer.create_arg(v) for v in found[1:])
         elif name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
         elif name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):

@@ -39,9 +39,11 @@ from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
 from ..interpreter import Interpreter
-from ..node import Node, base_types
+from ..node import Node, base_types, map_arg
+from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
+from ._inputs import fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
 
@@ -66,7 +68,11 @@ class PythonKeyTracer(Tracer):
         self.outside = outside
         self.objects: dict[int, Node] = {}  # inputs that are neither tensors nor numbers, by object
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
+        self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
+
+    def note_custom(self, func: Any) -> None:
+        """The program calls an operator of its own."""
 
     def begin_pass(self, result: Node, cotangent: Tensor) -> None:
         """Write the 1 with which a pass begins at a result."""
@@ -95,7 +101,7 @@ class PythonKeyTracer(Tracer):
         nodes = [node for node in nodes if node.op == "call_function"]
         inputs = [(edge_node(t), self.node_of(t)) for t in pytree.tree_leaves(args) if _has_history(t)]
         results = [r for node in nodes for r in saved_results(node)]
-        saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) for r in results}
+        saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) if self.saves else r for r in results}
         call = self.recorded[made] = _Call(nodes, saved, outputs, inputs)
         outer, stack = {edge for edge, _ in inputs}, [made]
         while stack:  # the other nodes of a call that made several
@@ -128,7 +134,11 @@ class PythonKeyTracer(Tracer):
     def note(self, tensor: Tensor, node: Node) -> None:
         """A tensor's value is this node's from now on."""
         self.payloads[id(tensor._payload)] = (tensor._payload, node)  # of a number, before detach makes an array of it
-        node.meta.setdefault("val", tensor.detach())
+        if "val" not in node.meta:
+            node.meta["val"] = tensor.detach()
+            if node.op != "get_attr":  # what operators compute has no history there
+                shown = tensor if node.op == "placeholder" else node.meta["val"]
+                node.meta["tensor_meta"] = _extract_tensor_metadata(shown)
         self.nodes[memory_of(tensor)] = self.payloads[id(tensor._payload)] = (tensor._payload, node)
 
     def node_of(self, tensor: Tensor) -> Node:
@@ -277,12 +287,24 @@ class ProxyTorchDispatchMode(OperatorMode):
         self.called: Any = None  # the public function that runs, its name and arguments
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace != "aten" and not self.quiet:
+            return self._custom(func, args, kwargs or {})
         began = self.tracer.began()
         result = func(*args, **(kwargs or {}))
         if not self.quiet:
             with self.silent():
                 _write(self.tracer, func, args, result, self.called)
                 self.tracer.record(args, result, began)
+        return result
+
+    def _custom(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The program's own operator: one node, whatever it runs."""
+        tracer = self.tracer
+        tracer.note_custom(func)
+        given, named = tracer.create_arg(tuple(args)), tracer.create_arg(kwargs)
+        with self.silent():
+            result = func(*args, **kwargs)
+            tracer.note_results(result, tracer.call(func, given, named))
         return result
 
     def step(self, n: Any, g: Any, step: Any) -> Any:
@@ -464,10 +486,10 @@ def make_fx(
     @disable_proxy_modes_tracing()
     def wrapped(*args: Any) -> GraphModule:
         tracer = PythonKeyTracer()
-        names = _parameter_names(f, len(args))
+        names = parameter_names(f, len(args))
         leaves, spec = pytree.tree_flatten(args)
         nested = not all(child.is_leaf() for child in spec.children())
-        flat_names = _leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
+        flat_names = leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
         inputs = []
         for name, leaf in zip(flat_names, leaves, strict=True):
             node = tracer.graph.placeholder(name)
@@ -477,6 +499,7 @@ def make_fx(
             elif not isinstance(leaf, base_types):
                 tracer.objects[id(leaf)] = node
             inputs.append(leaf)
+        tracer.saves = not pre_dispatch
         mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
         makers = Makers(mode)
         _current.append(mode)
@@ -486,13 +509,14 @@ def make_fx(
         finally:
             _current.pop()
         outputs, out_spec = pytree.tree_flatten(result)
-        if nested or not (out_spec.is_leaf() or all(child.is_leaf() for child in out_spec.children())):
+        if nested:
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
         tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
-        _fetch_at_each_use(tracer.graph)
+        fetch_at_each_use(tracer.graph)
+        _describe(tracer.graph)
         return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
@@ -537,26 +561,15 @@ class DecompositionInterpreter(Interpreter):
         return result
 
 
-def _fetch_at_each_use(graph: Graph) -> None:
-    """Write each attribute anew where it is used again, as PyTorch does."""
-    used: set[Node] = set()
-    for user in list(graph.nodes):
-        for node in [n for n in user.all_input_nodes if n.op == "get_attr"]:
-            if node in used:
-                with graph.inserting_before(user):
-                    user.replace_input_with(node, graph.get_attr(node.target))
-            used.add(node)
-
-
-def _parameter_names(f: Any, count: int) -> list[str]:
-    """The names of the inputs: those of the function's parameters, ``arg0`` where it has none of its own."""
-    code = getattr(f, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
-    return names[:count] if len(names) >= count else [f"arg{i}" for i in range(count)]
-
-
-def _leaf_names(names: list[str], spec: Any) -> list[str]:
-    """The names of the leaves: ``d_1``, ``d_2`` for those of ``d``."""
-    return [
-        f"{name}_{i + 1}" for name, child in zip(names, spec.children(), strict=True) for i in range(child.num_leaves)
-    ]
+def _describe(graph: Graph) -> None:
+    """Note the values of nodes inside of what were single operators: transposes and saved results."""
+    for node in graph.nodes:
+        inputs = node.all_input_nodes
+        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
+            continue
+        if all("val" in n.meta for n in inputs):
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+            value = _replayed(node.target, args, kwargs)
+            if isinstance(value, Tensor):
+                node.meta["val"] = value
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)

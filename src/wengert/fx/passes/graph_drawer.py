@@ -78,7 +78,7 @@ class FxGraphDrawer:
             called = module.get_submodule(str(node.target))
             lines += [
                 type(called).__name__,
-                *[f"{c}: {getattr(called, c)}" for c in called.__constants__ if hasattr(called, c)],
+                *[f"{c}: {getattr(called, c)}" for c in getattr(called, "__constants__", ()) if hasattr(called, c)],
             ]
         else:
             lines.append(f"target={node._pretty_print_target(node.target)}")
@@ -103,6 +103,7 @@ class Drawing:
         self.name = name
         self.nodes = [n for n in module.graph.nodes if not (hidden and n.op == "get_attr")]
         self.labels = {n: label(module, n) for n in self.nodes}
+        self.colours = {n: _COLOURS[n.op] for n in self.nodes}
 
     def get_nodes(self) -> list[Node]:
         """The nodes that are drawn."""
@@ -116,7 +117,7 @@ class Drawing:
                 [line.replace('"', r"\"").translate({ord(c): f"\\{c}" for c in "{}<>|"}) for line in self.labels[n]]
             )
             lines.append(
-                f'"{n.name}" [label="{{{text}}}", shape=record, style="filled,rounded", fillcolor="{_COLOURS[n.op]}"];'
+                f'"{n.name}" [label="{{{text}}}", shape=record, style="filled,rounded", fillcolor="{self.colours[n]}"];'
             )
         for n in self.nodes:
             lines += [f'"{i.name}" -> "{n.name}";' for i in n.all_input_nodes if i in self.labels]

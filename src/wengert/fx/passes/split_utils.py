@@ -11,9 +11,12 @@ from ..graph import Graph
 from ..graph_module import GraphModule
 from ..node import Node, map_arg
 from ..proxy import Proxy
+from .tools_common import CALLABLE_NODE_OPS, is_node_output_tensor
 from .utils import HolderModule, lift_subgraph_as_module
 
-__all__ = ["Component", "getattr_recursive", "setattr_recursive", "split_by_tags"]
+__all__ = [
+    "Component", "getattr_recursive", "move_non_tensor_nodes_on_boundary", "setattr_recursive", "split_by_tags",
+]  # fmt: skip
 
 
 def getattr_recursive(obj: Any, name: str) -> Any:
@@ -150,3 +153,63 @@ class _Split:
         for i, n in enumerate(part.orig_outputs):
             self.main[n] = call if single else Proxy(call)[i].node  # type: ignore[index]
         return names
+
+
+def move_non_tensor_nodes_on_boundary(subgraphs: list[Any]) -> None:
+    """Move values that are no tensors out of a backend's pieces, into the piece that uses them.
+
+    With a node go those that need it. A node stays whose users, or theirs, are in several other pieces.
+
+    Args:
+        subgraphs: the pieces (``splitter_base.Subgraph``), which are changed.
+    """
+    piece_of = {node: i for i, piece in enumerate(subgraphs) for node in piece.nodes}
+
+    def others(node: Node) -> set[int]:
+        return {piece_of[user] for user in _calls(node.users, piece_of)} - {piece_of[node]}
+
+    for i, piece in enumerate(subgraphs):
+        waiting = [n for n in piece.nodes if not is_node_output_tensor(n) and others(n)] if piece.is_acc else []
+        seen: set[Node] = set()
+        while waiting:
+            node = waiting.pop(0)
+            if node in seen or piece_of[node] != i:
+                continue
+            seen.add(node)
+            if len(targets := others(node)) != 1:
+                print(  # noqa: T201  what programs read
+                    f"Cannot move non-tensor node {node.name} on boundary because it has children in multiple subgraphs"
+                )
+                continue
+            (target,) = targets
+            for moved in _needing(node, piece_of, i, target):
+                piece.nodes.remove(moved)
+                subgraphs[target].nodes.append(moved)
+                piece_of[moved] = target
+                places = [f"{'acc' if subgraphs[k].is_acc else 'gpu'}_{k}" for k in (i, target)]
+                print(  # noqa: T201
+                    f"In order move the non-tensor node {node.name} on boundary, moved node {moved.name} from "
+                    f"{places[0]} to {places[1]}"
+                )
+            if piece_of[node] == target:
+                parents = _calls(node.all_input_nodes, piece_of)
+                waiting += [p for p in parents if not is_node_output_tensor(p) and p not in seen and piece_of[p] == i]
+
+
+def _calls(nodes: Any, piece_of: dict[Node, int]) -> list[Node]:
+    return [n for n in nodes if n.op in CALLABLE_NODE_OPS and n in piece_of]
+
+
+def _needing(node: Node, piece_of: dict[Node, int], piece: int, target: int) -> list[Node]:
+    """A node and those of its piece that need it; none if one of another piece than the target does."""
+    found: dict[Node, None] = {}
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n in found or piece_of[n] == target:
+            continue
+        if piece_of[n] != piece:
+            return []
+        found[n] = None
+        stack += _calls(n.users, piece_of)
+    return list(found)

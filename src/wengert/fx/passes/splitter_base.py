@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from ..._base.grad_mode import no_grad
 from ..graph_module import GraphModule
 from ..node import Node
+from .graph_drawer import FxGraphDrawer
 from .graph_manipulation import get_size_of_node
 from .operator_support import OperatorSupportBase
 from .shape_prop import ShapeProp
-from .split_utils import split_by_tags
+from .split_utils import move_non_tensor_nodes_on_boundary, split_by_tags
 from .tools_common import (
     CALLABLE_NODE_OPS,
     FxNetAccFusionsFinder,
@@ -59,7 +60,7 @@ class _SplitterSettingBase:
         skip_fusion: let nodes that hand each other what is no tensor lie in different pieces.
         allow_non_tensor: let values that are no tensors go to and from the backend.
         max_acc_splits: the largest number of submodules; -1 for any.
-        move_non_tensor_nodes_on_boundary: not supported.
+        move_non_tensor_nodes_on_boundary: leave values that are no tensors to the piece that uses them.
     """
 
     min_acc_module_size: int = DEFAULT_MIN_ACC_MODULE_SIZE
@@ -379,7 +380,7 @@ class _SplitterBase:
     def __call__(self) -> GraphModule:
         pieces = self.put_nodes_into_subgraphs()
         if self.settings.move_non_tensor_nodes_on_boundary:
-            raise NotImplementedError("move_non_tensor_nodes_on_boundary is not supported")
+            move_non_tensor_nodes_on_boundary(pieces)
         pieces = self.remove_small_acc_subgraphs(pieces)
         print("Got {} acc subgraphs and {} non-acc subgraphs".format(*_counts(pieces)))  # noqa: T201  what programs read
         self.tag(pieces)
@@ -407,11 +408,10 @@ class _SplitterBase:
         return "Unable to find a culprit because _find_culprit() function is not implemented."
 
     def node_support_preview(self, dump_graph: bool = False) -> str:
-        """Print and return which calls are supported, with their dtypes."""
-        if dump_graph:
-            raise NotImplementedError("node_support_preview(dump_graph=True): use fx.passes.graph_drawer")
+        """Print and return which calls are supported, with their dtypes; ``dump_graph`` writes a picture of them."""
         submodules = dict(self.module.named_modules())
         lines: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        colours: dict[Node, str] = {}
         for node in self._calls():
             dtypes = [_dtype(a) for a in node.args]
             while dtypes and dtypes[-1] is None:
@@ -419,6 +419,11 @@ class _SplitterBase:
             named = {k: _dtype(a) for k, a in node.kwargs.items() if isinstance(a, Node)}
             supported = self.operator_support.is_node_supported(submodules, node)
             lines[supported][f"{get_node_target(submodules, node)}: ({tuple(dtypes)}, {named})\n"] = None
+            colours[node] = "chartreuse1" if supported else "crimson"
+        if dump_graph:
+            drawing = FxGraphDrawer(self.module, "node_support", ignore_getattr=True).get_main_dot_graph()
+            drawing.colours = {n: colours.get(n, "AliceBlue") for n in drawing.nodes}
+            drawing.write_raw("node_support.dot")
         report = "".join(
             f"\n{word} node types in the model:\n{''.join(lines[word == 'Supported'])}"
             for word in ("Supported", "Unsupported")
@@ -427,9 +432,10 @@ class _SplitterBase:
         return report
 
     def split_preview(self, dump_graph: bool = False) -> str:
-        """Print and return the pieces, and the bytes that go into and out of the backend's."""
-        if dump_graph:
-            raise NotImplementedError("split_preview(dump_graph=True): use fx.passes.graph_drawer")
+        """Print and return the pieces, and the bytes that go into and out of the backend's.
+
+        ``dump_graph`` writes a picture of each, ``preview.dot`` and its like.
+        """
         pieces, report = self.put_nodes_into_subgraphs(), ""
         for when in ("Before", "After"):
             if when == "After":
@@ -439,6 +445,9 @@ class _SplitterBase:
         self.tag(pieces)
         report += "".join(f"{name}: {len(p.nodes)} node(s)\n" for name, p in zip(self.tags, pieces, strict=True))
         made = self.split(remove_tag=True)
+        if dump_graph:
+            for name, drawing in FxGraphDrawer(made, "preview", ignore_getattr=True).get_all_dot_graphs().items():
+                drawing.write_raw(f"{name}.dot")
         taken = [name for name, piece in zip(self.tags, pieces, strict=True) if piece.is_acc]
         inputs = generate_inputs_for_submodules(made, self.sample_input, taken)
         most, slowest = float(self.PCIe_BW), ""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._naming import as_torch
 from ...graph import Graph
 from ...node import Node
 
@@ -40,7 +41,7 @@ def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, Any] | None:
         if isinstance(source, type) and isinstance(cls, type):
             fits = issubclass(cls, source)
         elif isinstance(source, type):
-            fits = cls == f"{source.__module__}.{source.__qualname__}"
+            fits = cls == f"{as_torch(source.__module__)}.{source.__qualname__}"
         else:
             fits = cls == source
         if fits:
