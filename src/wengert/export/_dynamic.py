@@ -74,6 +74,32 @@ def made_dynamic(
     return ranges
 
 
+def settled(mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize]) -> list[DynamicSize]:
+    """The sizes once those without a name that must be equal are one, and the others of ``Dim.AUTO`` are fixed."""
+    base = {size.symbol: trace.inputs[size.leaf].shape[size.dim] for size in found}
+    asked = {size.symbol: size.asked for size in found if not isinstance(size.asked, Dim)}
+
+    def works(*symbols: str) -> bool:
+        leaves = _resized(trace.inputs, found, base | {s: base[s] + 1 for s in symbols})
+        try:
+            traced(mod, leaves, in_spec, refuse_value)
+        except Exception:  # noqa: BLE001  whatever the module raises on such sizes
+            return False
+        return True
+
+    left: dict[str, str | None] = {size.symbol: size.symbol for size in found}
+    for symbol in asked:
+        equal = [s for s in asked if s != symbol and left[s] == s and base[s] == base[symbol]]
+        if left[symbol] != symbol or works(symbol):
+            continue
+        group = next(([s] for s in equal if works(symbol, s)), equal if equal and works(symbol, *equal) else [])
+        if group:
+            left |= dict.fromkeys(group, symbol)
+        elif asked[symbol] is Dim.AUTO:
+            left[symbol] = None
+    return [size._replace(symbol=name) for size in found if (name := left[size.symbol]) is not None]
+
+
 def _range(dim: Dim | None) -> ValueRanges:
     return ValueRanges(0 if dim is None else dim.min, math.inf if dim is None or dim.max is None else dim.max)
 

@@ -94,9 +94,17 @@ def exported(
     trace = traced(mod, leaves, in_spec, on_value)
     ranges = {}
     if found:
-        from ._dynamic import made_dynamic
+        from .._dynamo.exc import UserError
+        from ._dynamic import made_dynamic, settled
 
-        ranges = made_dynamic(mod, trace, in_spec, found, known)
+        try:
+            ranges = made_dynamic(mod, trace, in_spec, found, known)
+        except UserError:
+            fewer = settled(mod, trace, in_spec, found)
+            if fewer == found:
+                raise
+            found, trace = fewer, traced(mod, leaves, in_spec, on_value)
+            ranges = made_dynamic(mod, trace, in_spec, found, known) if found else {}
     state = mod.state_dict(keep_vars=True)
     constants = {name: b for name, b in mod.named_buffers() if name not in state} | trace.constants
     return ExportedProgram(

@@ -88,11 +88,12 @@ class AdditionalInputs:
 
 
 class DynamicSize(NamedTuple):
-    """One size of one input that may differ: its leaf, its place, and the name of the size."""
+    """One size of one input that may differ: its leaf, its place, the name of the size, and what was asked for."""
 
     leaf: int
     dim: int
     symbol: str
+    asked: Any = None
 
 
 def named_arguments(mod: Any, args: Any, kwargs: Any) -> dict[str, Any]:
@@ -134,7 +135,7 @@ def dynamic_sizes(
                     symbol = size.__name__
                 else:
                     symbol = f"s{len(found)}"
-                found.append(DynamicSize(places[id(tensor)], dim, symbol))
+                found.append(DynamicSize(places[id(tensor)], dim, symbol, size))
     return found, known
 
 
