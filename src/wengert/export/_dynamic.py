@@ -88,14 +88,15 @@ def settled(mod: Module, trace: Trace, in_spec: Any, found: list[DynamicSize]) -
         return True
 
     left: dict[str, str | None] = {size.symbol: size.symbol for size in found}
-    for symbol in asked:
+    for symbol, hint in asked.items():
         equal = [s for s in asked if s != symbol and left[s] == s and base[s] == base[symbol]]
         if left[symbol] != symbol or works(symbol):
             continue
-        group = next(([s] for s in equal if works(symbol, s)), equal if equal and works(symbol, *equal) else [])
-        if group:
+        groups = (group for n in range(len(equal)) for group in itertools.combinations(equal, n + 1))
+        group = next((g for g in itertools.islice(groups, 50) if works(symbol, *g)), None)
+        if group is not None:
             left |= dict.fromkeys(group, symbol)
-        elif asked[symbol] is Dim.AUTO:
+        elif hint is Dim.AUTO:
             left[symbol] = None
     return [size._replace(symbol=name) for size in found if (name := left[size.symbol]) is not None]
 
