@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,8 @@ from .utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, 
 from .utils._schemas import infer_schema, keyword_only_tensors, signature_of, written_by
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
-    "register_kernel", "register_vmap",
+    "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "opcheck", "register_autograd",
+    "register_fake", "register_kernel", "register_vmap",
 ]  # fmt: skip
 
 _OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
@@ -409,6 +409,28 @@ def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, l
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
     """``op.register_vmap`` of an operator, given itself or by name."""
     return _known(op).register_vmap(func)
+
+
+def opcheck(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, *,
+    test_utils: str | Sequence[str] = (
+        "test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic",
+    ),
+    raise_exception: bool = True, atol: Any = None, rtol: Any = None,
+) -> dict[str, str]:  # fmt: skip
+    """Call an operator on examples, and check what was registered for it.
+
+    ``test_schema``: it writes only to the arguments that it says. ``test_faketensor``: its version for tensors without
+    data gives the same shapes and dtypes. ``test_aot_dispatch_dynamic``: a compiled call has the same results and
+    gradients. The result says ``"SUCCESS"`` for each; without ``raise_exception``, or the exception.
+
+    >>> import wengert as torch
+    >>> torch.library.opcheck(torch.ops.aten.sin.default, (torch.ones(2),), test_utils="test_schema")
+    {'test_schema': 'SUCCESS'}
+    """
+    from .testing._internal import optests
+
+    return optests.opcheck(op, args, kwargs, test_utils, raise_exception, rtol, atol)  # type: ignore[no-any-return]
 
 
 class Library:

@@ -452,3 +452,42 @@ def test_overloads_are_found_by_their_arguments(either: Any) -> None:
         "asked.many.two",
         [2, 2],
     )
+
+
+def test_opcheck_says_what_was_registered_wrongly() -> None:
+    from wengert.testing._internal.optests import OpCheckError
+
+    ran = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
+
+    @T.library.custom_op("checked::scale", mutates_args=())
+    def scale(x: T.Tensor, by: float) -> T.Tensor:
+        return x * by
+
+    with pytest.raises(OpCheckError, match="test_faketensor failed with There was no fake impl registered"):
+        T.library.opcheck(scale, (T.ones(2), 2.0))
+    scale.register_fake(lambda x, by: T.empty_like(x))
+    assert T.library.opcheck(scale, (T.ones(2),), {"by": 2.0}) == dict.fromkeys(ran, "SUCCESS")
+    with pytest.raises(OpCheckError, match="no autograd formula was registered"):
+        T.library.opcheck(scale, (T.ones(2, requires_grad=True), 2.0))
+
+    def save(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.by = inputs[1]
+
+    scale.register_autograd(lambda ctx, g: (g * ctx.by, None), setup_context=save)
+    assert T.library.opcheck(scale, (T.ones(2, requires_grad=True), 2.0)) == dict.fromkeys(ran, "SUCCESS")
+    scale.register_fake(lambda x, by: T.empty(3, device="meta"))
+    found = T.library.opcheck(T.ops.checked.scale, (T.ones(2), 2.0), raise_exception=False)
+    assert "Shapes torch.Size([2]) and torch.Size([3]) are not equal!" in str(found["test_faketensor"])
+
+    @T.library.custom_op("checked::careless", mutates_args=())
+    def careless(x: T.Tensor) -> T.Tensor:
+        return x.add_(1).clone()
+
+    x = T.zeros(2)
+    with pytest.raises(OpCheckError, match="Argument x is not defined as mutable but was mutated"):
+        T.library.opcheck(careless, (x,))
+    assert x.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="expected test_utils to be subset of"):
+        T.library.opcheck(scale, (x, 1.0), test_utils="test_nothing")
+    with pytest.raises(ValueError, match="op must be instance of"):
+        T.library.opcheck(T.sin, (x,))
