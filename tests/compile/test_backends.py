@@ -190,6 +190,15 @@ def test_first_lines_of_fullgraph(fn: Any, line: str, backend: Any) -> None:
     assert str(error.value).splitlines()[0] == line
 
 
+@pytest.mark.parametrize("backend", ["eager", "numpy"])
+def test_cond_is_no_branch_of_the_program(backend: str) -> None:
+    def either(x: Any) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+    compiled = torch.compile(either, backend=backend, fullgraph=True)
+    assert [compiled(torch.tensor([v])).item() for v in (2.0, -2.0, 3.0, -3.0)] == [3, -3, 4, -4]
+
+
 def test_limits_and_switches() -> None:
     config, exc = torch._dynamo.config, torch._dynamo.exc
     with config.patch(error_on_recompile=True):

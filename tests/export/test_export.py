@@ -178,6 +178,24 @@ def test_one_size_of_two_inputs() -> None:
         torch.export.export(M(), (torch.ones(4), torch.ones(1)), dynamic_shapes=((b,), (b,)))
 
 
+def test_sizes_without_names_are_united_or_fixed() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(3, 2)
+
+        def forward(self, x: Any, y: Any, z: Any) -> Any:
+            return self.layer(x + y), x * z[:, None]
+
+    every = (Dim.AUTO, Dim.AUTO)
+    examples = torch.randn(3, 3), torch.randn(3, 3), torch.randn(3)
+    program = torch.export.export(M(), examples, dynamic_shapes={"x": every, "y": every, "z": (Dim.AUTO,)})
+    first, second = program.module()(torch.ones(5, 3), torch.ones(5, 3), torch.ones(5))
+    assert first.shape == (5, 2) and second.shape == (5, 3) and len(program.range_constraints) == 1
+    with pytest.raises(RuntimeError, match="Constraints violated"):  # what must be dynamic is not fixed
+        torch.export.export(nn.Linear(3, 2), (torch.ones(4, 3),), dynamic_shapes=((Dim.DYNAMIC, Dim.DYNAMIC),))
+
+
 @pytest.mark.parametrize(
     ("forward", "named"),
     [

@@ -40,4 +40,6 @@ def cond(
             "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, "
             f"but got {operands}."
         )
-    return (true_fn if bool(pred) else false_fn)(*operands)
+    if isinstance(pred, Tensor):
+        pred = pred.item()  # as ``bool`` it would be the program's own branch, which fullgraph=True refuses
+    return (true_fn if pred else false_fn)(*operands)
