@@ -109,7 +109,7 @@ class AdditionalInputs:
 
 
 class DynamicSize(NamedTuple):
-    """One size of one input that may differ: its leaf, its place, the name of the size, and what was asked for."""
+    """One size of one input that may differ: its leaf, its place, and the name of the size."""
 
     leaf: int
     dim: int
