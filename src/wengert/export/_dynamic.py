@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,15 +54,14 @@ def traced_with_sizes(
         if isinstance(made, tuple):
             return made
         symbol = made.symbol
-        for other in dict.fromkeys(size.symbol for size in found if isinstance(known[size.symbol], DimHint)):
-            if other != symbol and isinstance(known[symbol], DimHint) and _equal(leaves, found, symbol, other):
-                joined = [s._replace(symbol=other) if s.symbol == symbol else s for s in found]
-                again = _attempt(mod, leaves, in_spec, joined, known)
-                if isinstance(again, tuple):
-                    return again
-                if again.symbol not in (symbol, other):
-                    found = joined
-                    break
+        for group in itertools.islice(_groups(leaves, found, symbol, known), 50):
+            joined = [s._replace(symbol=group[0]) if s.symbol in group else s for s in found]
+            again = _attempt(mod, leaves, in_spec, joined, known)
+            if isinstance(again, tuple):
+                return again
+            if again.symbol not in group:
+                found = joined
+                break
         else:
             if not isinstance(known[symbol], DimHint) or known[symbol].kind != "AUTO":
                 raise made
@@ -81,9 +81,12 @@ def _attempt(mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSi
         return e
 
 
-def _equal(leaves: list[Any], found: list[DynamicSize], symbol: Symbol, other: Symbol) -> bool:
-    """Whether the examples have the same number for two sizes."""
-    return len({leaves[s.leaf].shape[s.dim] for s in found if s.symbol in (symbol, other)}) == 1
+def _groups(leaves: list[Any], found: list[DynamicSize], symbol: Symbol, known: Any) -> Iterator[list[Symbol]]:
+    """The sizes without a name that may be one with this one: the examples have the same number; small groups first."""
+    base = {s.symbol: leaves[s.leaf].shape[s.dim] for s in found if isinstance(known[s.symbol], DimHint)}
+    equal = [s for s, number in base.items() if number == base.get(symbol)]
+    for n in range(2, len(equal) + 1):
+        yield from (list(group) for group in itertools.combinations(equal, n) if symbol in group)
 
 
 def made_dynamic(

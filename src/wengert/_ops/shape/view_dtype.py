@@ -26,9 +26,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         conj, neg = flags(self)
         if conj or neg:
             what = "conjugate view tensors" if conj else "tensors with negative bit set"
-            raise RuntimeError(
-                f"torch.Tensor.view is not supported for {what} when converting to a different dtype."
-            )
+            raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
     new = dtype.np
     if BY_NUMPY[self._payload.dtype] is dtype:
         return TENSORS.alias(self)
