@@ -157,7 +157,7 @@ OUT = """
 d=T.empty(0) d=T.zeros(3) d=T.zeros(3,dtype=T.float64) d=T.zeros(3,2).t() d=a.detach() d=a.double() d=a>0 d=a[0] d=a.t()
 d=T.zeros(2,3,2)[...,0] d=a.long() d=T.add(a,b,out=b) T.add(a,a,out=b) T.mul(a,2,out=b) T.sub(a,b,out=a) T.exp(a,out=b)
 T.sin(a,out=a) T.sum(a,0,out=b) T.sum(a,-1,keepdim=True,out=b) T.mean(a,0,out=b) T.matmul(a,b,out=b) T.mm(a,a.t(),out=b)
-T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,a)) T.sort(a,0,out=(b,T.empty(0,dtype=T.int64)))
+T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,T.empty(0,dtype=T.int64))) T.sort(a,0,out=(b,T.empty(0,dtype=T.int64)))
 T.where(a>0,a,2.,out=b) T.gt(a,0,out=b) T.cumsum(a,0,out=b) T.clamp(a,-1,1,out=b) T.pow(a,2,out=b) T.div(a,2,out=b)
 T.index_select(a,0,L([0]),out=b) T.gather(a,0,L([0]),out=b) T.arange(3,out=b) T.linspace(0,1,3,out=b) T.abs(a,out=b)
 T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b)
