@@ -349,7 +349,7 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
                 outcome = BROKEN
             if "backward" in line and "a bool tensor is not supported" in str(error):
                 outcome = BROKEN  # the formula of logaddexp subtracts the operands
-            if "Nested forward mode AD" in str(error) or "a view of a leaf" in str(error) and "FW" in lines[0]:
+            if "Nested forward mode AD" in str(error) or ("a view of a leaf" in str(error) and "FW" in lines[0]):
                 outcome = BROKEN  # what PyTorch refuses of dual tensors
             if "Can't detach views" in str(error):
                 outcome = BROKEN  # some of PyTorch's gradients are views
