@@ -410,7 +410,7 @@ def test_vjp_takes_the_cotangents_that_autograd_takes(torch: ModuleType) -> None
         ):  # fmt: skip
             try:
                 (r,) = lib.func.vjp(sin, x)[1](g)
-                found.append((r.mean().item().__round__(5), str(r.dtype).split('.')[1]))
+                found.append((r.mean().item().__round__(5), str(r.dtype).split(".")[1]))
             except (RuntimeError, TypeError) as error:
                 found.append((type(error).__name__, str(error).split("\n")[0]))
         second = lib.func.grad(lambda x: lib.func.vjp(sin, x)[1](None)[0])(one).item()

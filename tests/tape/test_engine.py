@@ -7,6 +7,7 @@ import sys
 import threading
 import weakref
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
