@@ -157,15 +157,16 @@ OUT = """
 d=T.empty(0) d=T.zeros(3) d=T.zeros(3,dtype=T.float64) d=T.zeros(3,2).t() d=a.detach() d=a.double() d=a>0 d=a[0] d=a.t()
 d=T.zeros(2,3,2)[...,0] d=a.long() d=T.add(a,b,out=b) T.add(a,a,out=b) T.mul(a,2,out=b) T.sub(a,b,out=a) T.exp(a,out=b)
 T.sin(a,out=a) T.sum(a,0,out=b) T.sum(a,-1,keepdim=True,out=b) T.mean(a,0,out=b) T.matmul(a,b,out=b) T.mm(a,a.t(),out=b)
-T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,a)) T.sort(a,0,out=(b,T.empty(0,dtype=T.int64)))
-T.where(a>0,a,2.,out=b) T.gt(a,0,out=b) T.cumsum(a,0,out=b) T.clamp(a,-1,1,out=b) T.pow(a,2,out=b) T.div(a,2,out=b)
-T.index_select(a,0,L([0]),out=b) T.gather(a,0,L([0]),out=b) T.arange(3,out=b) T.linspace(0,1,3,out=b) T.abs(a,out=b)
-T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b) T.addmm(a,a,a,out=b)
-T.tril(a,out=b) T.logical_not(a,out=b) T.argmax(a,0,out=b) T.amax(a,0,out=b) T.round(a,out=b) T.maximum(a,a,out=b)
-T.lerp(a,a,.5,out=b) T.prod(a,0,out=b) T.all(a,0,out=b) T.var(a,0,out=b) T.nonzero(a,out=b) T.take(a,L([0]),out=b)
-T.cross(a,a,out=b) T.fft.fft(a,out=b) T.softmax(a,-1,out=b) T.topk(a,1,out=(b,T.empty(0,dtype=T.int64))) T.eye(3,out=b)
-T.masked_select(a,a>0,out=b) T.hypot(a,a,out=b) T.eq(a,a,out=b) T.logsumexp(a,0,out=b) T.bitwise_not(a,out=b)
-with_T.no_grad():T.add(a,a,out=b) a.sum().backward() a.mul_(2)
+T.cat([a,a],out=b) T.stack([a,a],out=b) T.max(a,0,out=(b,T.empty(0,dtype=T.int64)))
+T.sort(a,0,out=(b,T.empty(0,dtype=T.int64))) T.where(a>0,a,2.,out=b) T.gt(a,0,out=b) T.cumsum(a,0,out=b)
+T.clamp(a,-1,1,out=b) T.pow(a,2,out=b) T.div(a,2,out=b) T.index_select(a,0,L([0]),out=b) T.gather(a,0,L([0]),out=b)
+T.arange(3,out=b) T.linspace(0,1,3,out=b) T.abs(a,out=b) T.zeros(3,out=b) T.full((2,3),2.,out=b) T.outer(a,a,out=b)
+T.addmm(a,a,a,out=b) T.tril(a,out=b) T.logical_not(a,out=b) T.argmax(a,0,out=b) T.amax(a,0,out=b) T.round(a,out=b)
+T.maximum(a,a,out=b) T.lerp(a,a,.5,out=b) T.prod(a,0,out=b) T.all(a,0,out=b) T.var(a,0,out=b) T.nonzero(a,out=b)
+T.take(a,L([0]),out=b) T.cross(a,a,out=b) T.fft.fft(a,out=b) T.softmax(a,-1,out=b)
+T.topk(a,1,out=(b,T.empty(0,dtype=T.int64))) T.eye(3,out=b) T.masked_select(a,a>0,out=b) T.hypot(a,a,out=b)
+T.eq(a,a,out=b) T.logsumexp(a,0,out=b) T.bitwise_not(a,out=b) with_T.no_grad():T.add(a,a,out=b) a.sum().backward()
+a.mul_(2)
 """
 COMPLEX = """
 d=a*b d=a+b d=a/b d=a-1j d=a.conj() d=a.real d=a.imag d=a.abs() d=a.angle() d=T.view_as_real(a) d=T.view_as_complex(a)
@@ -184,27 +185,28 @@ d=T.func.vmap(lambda_x:x*x.conj())(a) d=T.func.jvp(lambda_x:x*x,(a,),(b,))[1] d=
 """
 # Inside of a level of forward mode, which the first line opens.
 FORWARD = """
-d=FW.make_dual(a.clone(),b.clone()) d=FW.make_dual(a.detach().clone(),b.clone()) d=FW.make_dual(a.exp(),T.ones_like(a)) d=FW.unpack_dual(a).tangent
-d=FW.unpack_dual(b).tangent d=FW.unpack_dual(a)[1] d=FW.unpack_dual(b)[1] d=FW.unpack_dual(a).primal d=a*b d=a+b
-d=a.exp() d=a.sin() d=a[0] d=a.view(-1) d=a.t() d=a.sum() d=a@b.t() a.mul_(2) a.mul_(b) a.copy_(b) a[0]=b a[0].mul_(2)
-a.view(-1).add_(1) a.t().mul_(b) d=a.softmax(-1) d=a.detach() d=a.clone() d=T.cat([a,b]) d=a.cumsum(0) d=a.max(0)[0]
-a.zero_() d=a.unbind(0)[0] d=a.norm() d=T.where(a>0,a,b) d=F.layer_norm(a,(3,)) d=Cube.apply(a) d=Double.apply(a)
-with_T.no_grad():d=a*b a.sum().backward(retain_graph=True) d=a.pow(3) d=a.prod(0) d=a.tril() d=a.diagonal() d=a.double()
+d=FW.make_dual(a.clone(),b.clone()) d=FW.make_dual(a.detach().clone(),b.clone()) d=FW.make_dual(a.exp(),T.ones_like(a))
+d=FW.unpack_dual(a).tangent d=FW.unpack_dual(b).tangent d=FW.unpack_dual(a)[1] d=FW.unpack_dual(b)[1]
+d=FW.unpack_dual(a).primal d=a*b d=a+b d=a.exp() d=a.sin() d=a[0] d=a.view(-1) d=a.t() d=a.sum() d=a@b.t() a.mul_(2)
+a.mul_(b) a.copy_(b) a[0]=b a[0].mul_(2) a.view(-1).add_(1) a.t().mul_(b) d=a.softmax(-1) d=a.detach() d=a.clone()
+d=T.cat([a,b]) d=a.cumsum(0) d=a.max(0)[0] a.zero_() d=a.unbind(0)[0] d=a.norm() d=T.where(a>0,a,b)
+d=F.layer_norm(a,(3,)) d=Cube.apply(a) d=Double.apply(a) with_T.no_grad():d=a*b a.sum().backward(retain_graph=True)
+d=a.pow(3) d=a.prod(0) d=a.tril() d=a.diagonal() d=a.double()
 d=T.autograd.grad(a.sum(),b,create_graph=True,allow_unused=True)[0] d=a.index_select(0,L([0,0])) d=a.gather(0,L([[0]]))
 d=a.transpose(0,-1) d=T.stack([a,b]) d=F.gelu(a) d=a.var() d=a.sort(0)[0] d=a.logsumexp(0) d=a.expand(2,*a.shape)
-d=T.zeros_like(a) d=a.new_zeros(3) d=T.func.vjp(T.sin,a)[1](b)[0]
-d=a>b d=a.long() d=a.abs() d=a/b d=T.linalg.inv(a) d=a.clamp(-1,1) a.clamp_(-1,1) d=Mul.apply(a,b) a.add_(b) a[...,0]=b
+d=T.zeros_like(a) d=a.new_zeros(3) d=T.func.vjp(T.sin,a)[1](b)[0] d=a>b d=a.long() d=a.abs() d=a/b d=T.linalg.inv(a)
+d=a.clamp(-1,1) a.clamp_(-1,1) d=Mul.apply(a,b) a.add_(b) a[...,0]=b
 """
 CHECKPOINTS = """
-d=CK(lambda_x:x.sin()*x,a) d=CK(lambda_x,y:(x*y).tanh(),a,b) d=RE(lambda_x:x.sin()*x,a) d=RE(lambda_x,y:(x*y).tanh(),a,b)
-d=CK(lambda_x:CK(lambda_y:y.tanh(),x)*x,a) d=RE(lambda_x:RE(lambda_y:y.tanh(),x)*x,a) d=CK(lambda_x:Cube.apply(x),a)
-d=CK(lambda_x:F.dropout(x*x,.5),a) d=RE(lambda_x:F.dropout(x*x,.5),a) d=CK(lambda_x:x.clone().mul_(2)*x,a)
-d=CK(lambda_x:x*b,a) d=RE(lambda_x:x*b,a) d=CK(lambda_x,y:(x.sin(),y*x),a,b)[1] d=RE(lambda_x,y:(x.sin(),y*x),a,b)[1]
-d=CK(lambda_x:x[0].tanh(),a) d=RE(lambda_x:x.view(-1),a) d=CK(T.sin,a) d=CK(lambda_x:x.detach()*x,a) d=a*b d=a+b d=a[0]
-a.sum().backward() a.sum().backward(retain_graph=True) a.mul_(2) d=a.detach() a.retain_grad() a.register_hook(H('t'))
-d=T.autograd.grad(a.sum(),b,retain_graph=True,allow_unused=True)[0] d=a.grad a.grad_fn.register_hook(N('post'))
-d=T.autograd.grad(a.sum(),b,create_graph=True,allow_unused=True)[0] with_T.no_grad():d=CK(lambda_x:x*x,a) d=T.rand(3)
-with_T.no_grad():a.mul_(2)
+d=CK(lambda_x:x.sin()*x,a) d=CK(lambda_x,y:(x*y).tanh(),a,b) d=RE(lambda_x:x.sin()*x,a)
+d=RE(lambda_x,y:(x*y).tanh(),a,b) d=CK(lambda_x:CK(lambda_y:y.tanh(),x)*x,a) d=RE(lambda_x:RE(lambda_y:y.tanh(),x)*x,a)
+d=CK(lambda_x:Cube.apply(x),a) d=CK(lambda_x:F.dropout(x*x,.5),a) d=RE(lambda_x:F.dropout(x*x,.5),a)
+d=CK(lambda_x:x.clone().mul_(2)*x,a) d=CK(lambda_x:x*b,a) d=RE(lambda_x:x*b,a) d=CK(lambda_x,y:(x.sin(),y*x),a,b)[1]
+d=RE(lambda_x,y:(x.sin(),y*x),a,b)[1] d=CK(lambda_x:x[0].tanh(),a) d=RE(lambda_x:x.view(-1),a) d=CK(T.sin,a)
+d=CK(lambda_x:x.detach()*x,a) d=a*b d=a+b d=a[0] a.sum().backward() a.sum().backward(retain_graph=True) a.mul_(2)
+d=a.detach() a.retain_grad() a.register_hook(H('t')) d=T.autograd.grad(a.sum(),b,retain_graph=True,allow_unused=True)[0]
+d=a.grad a.grad_fn.register_hook(N('post')) d=T.autograd.grad(a.sum(),b,create_graph=True,allow_unused=True)[0]
+with_T.no_grad():d=CK(lambda_x:x*x,a) d=T.rand(3) with_T.no_grad():a.mul_(2)
 """
 SPARSE = """
 d=F.embedding(L([0,1,1]),a,sparse=True) d=F.embedding(L([[0,1],[1,0]]),a,sparse=True) d=F.embedding(L([0]),a)

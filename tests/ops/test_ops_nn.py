@@ -799,7 +799,7 @@ def test_products_of_groups_have_gradients() -> None:
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 def test_norms_of_half_precision_are_pytorch_s(torch: Any, kind: str) -> None:
-    """Statistics are computed in float32; the backward pass gets them rounded. One digit in twenty may be off."""
+    """Statistics are computed in float32; the backward pass gets them rounded. A twentieth may be rounded otherwise."""
     numbers, cotangents = np.random.default_rng(0).standard_normal((2, 8, 6, 12))
 
     def outcome(lib: Any) -> list[Any]:

@@ -12,6 +12,8 @@ import functools
 import inspect
 import sys
 import types
+from bisect import bisect_right
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 
@@ -26,7 +28,8 @@ class Call(NamedTuple):
 
 def call_of(frame: Any) -> Call | None:
     """The call that a frame is making; ``None`` if it makes another one, or its keywords are not known."""
-    before = [one for one in _instructions(frame.f_code) if one.offset <= frame.f_lasti]  # it may be at a cache
+    instructions = _instructions(frame.f_code)
+    before = instructions[: bisect_right(instructions, frame.f_lasti, key=_OFFSET)]  # it may be at a cache
     call = before.pop()
     if call.opname == "CALL_FUNCTION_EX":
         return _unpacking(frame, before, call.arg)
@@ -71,6 +74,9 @@ def _below(before: list[dis.Instruction], at: int, count: int) -> list[dis.Instr
     while at and before[at - 1].opname == "PUSH_NULL":
         at -= 1
     return before[:at]
+
+
+_OFFSET = attrgetter("offset")
 
 
 @functools.lru_cache(64)

@@ -230,11 +230,17 @@ def parameter_count(code: types.CodeType) -> int:
 
 def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
     """Whether a function assigns one of its parameters and does not keep what the caller gave."""
+    return any("." + name not in values for name in _rebound(code))
+
+
+@lru_cache(256)
+def _rebound(code: types.CodeType) -> tuple[str, ...]:
+    """The parameters that a function assigns."""
     body, units = code.co_code, range(0, len(code.co_code), 2)
-    return any(
-        "." + code.co_varnames[k] not in values and any(_rebinding(k).match(body, at) for at in units)
+    return tuple(
+        code.co_varnames[k]
         for k in range(parameter_count(code))
-        if _rebinding(k).search(body)
+        if _rebinding(k).search(body) and any(_rebinding(k).match(body, at) for at in units)
     )
 
 

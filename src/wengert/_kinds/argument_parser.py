@@ -301,6 +301,11 @@ def _table() -> dict[str, tuple[str, str]]:
     return table
 
 
+@functools.lru_cache(256)
+def _signatures(called: str, text: str) -> list[Signature]:
+    return sorted([Signature(called, each) for each in text.split("; ")], key=lambda signature: signature.deprecated)
+
+
 def refusal(name: str, args: Any, kwargs: dict[str, Any]) -> str:
     """What PyTorch's parser says of a call of a function; "" if the arguments fit, or the parser does not know it.
 
@@ -310,8 +315,7 @@ def refusal(name: str, args: Any, kwargs: dict[str, Any]) -> str:
     called, text = _table().get(name, ("", ""))
     if text in ("", "-", "o"):
         return _of_c(name, text, len(args), kwargs) if text else ""
-    signatures = [Signature(called, each) for each in text.split("; ")]
-    signatures.sort(key=lambda signature: signature.deprecated)
+    signatures = _signatures(called, text)
     count = len(args) + len(kwargs)
     refusals = []
     for signature in signatures:

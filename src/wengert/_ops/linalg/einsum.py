@@ -11,7 +11,6 @@ import functools
 import math
 from typing import Any
 
-from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import receives
 from ..._kinds.linear import bilinear
@@ -582,24 +581,3 @@ def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
                 (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
             )
     return split
-
-
-@public("torch.chain_matmul")
-def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Deprecated in PyTorch: see ``linalg.multi_dot``.
-
-    >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
-    tensor([[6.]])
-    """
-    warn(
-        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
-        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
-    )
-    if not matrices:
-        raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    for m in matrices:
-        if m._payload.ndim != 2:
-            raise RuntimeError(f"Tensor dimension is {m._payload.ndim}, expected 2 instead.")
-    if len(matrices) > 1:
-        return multi_dot(matrices, out=out)
-    return matrices[0].clone() if out is None else write_out(out, Tensor.clone, matrices)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.layouts import in_columns, in_rows
-from ..._base.errors import warn_once
+from ..._base.errors import warn, warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.laid_out import laid_out, lay
-from ..._kinds.out import ANY, EXACT, safely, with_out
+from ..._kinds.out import ANY, EXACT, safely, with_out, write_out
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
+from .einsum import multi_dot
 from .lu import lu_factor_ex, lu_solve
 from .public import OldQr, TriangularSolve, cholesky, qr, same_batch
 
@@ -116,3 +117,24 @@ def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         "X = torch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)",
     )  # fmt: skip
     return lu_solve(LU_data, LU_pivots, b)
+
+
+@public("torch.chain_matmul")
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.multi_dot``.
+
+    >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
+    tensor([[6.]])
+    """
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
+    )
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for m in matrices:
+        if m._payload.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m._payload.ndim}, expected 2 instead.")
+    if len(matrices) > 1:
+        return multi_dot(matrices, out=out)
+    return matrices[0].clone() if out is None else write_out(out, Tensor.clone, matrices)
