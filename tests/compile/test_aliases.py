@@ -60,6 +60,8 @@ RESULTS = (  # tensors of which the caller writes one: what shares its memory in
     "return torch.select_copy(x.view(2, 2), 0, 1), x",
     "y = x + 1; z = x + 1; return z, y, y[1:]",
     "return x.sum().expand(4), x",
+    "y = x * 1; return y.expand(2, 4), x",
+    "y = torch.zeros_like(x).view(2, 2); return y.expand(3, 2, 2), x",
     "y = x.sum(); return y.expand(2), y, y * 1",
     "y = x * 2; return y.view(torch.int32), y",
     "y = x.sum(); return y.view(torch.int32), y",

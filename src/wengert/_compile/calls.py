@@ -1,8 +1,10 @@
-"""What a tape calls besides operators: a copy in another order, an optimizer's step."""
+"""What a program calls besides operators: copies, an optimizer's step."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from ..optim._elementwise import number
 
@@ -18,6 +20,14 @@ class InOrder:
 
     def __call__(self, a: Any) -> Any:
         return a.transpose(self.order).copy().transpose(self.back)  # the operand's buffer may be another value's next
+
+
+def copied(a: Any) -> Any:
+    """A copy with the same order of dims in memory; what is repeated is in memory once, as in what was expanded."""
+    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        return np.array(a, order="K")
+    once = tuple([slice(0, 1) if s == 0 else slice(None) for s in a.strides])
+    return np.broadcast_to(np.array(a[once], order="K"), a.shape)
 
 
 class Step:

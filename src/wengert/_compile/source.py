@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import address_of
+from .calls import copied
 from .plan import Plan, array_for
 from .tape import DRAW, OPTIMIZER_STEP, Constant, Input, Op, Ref, Tape
 
@@ -167,7 +168,7 @@ class NumpyProgram:
             if ref not in names:
                 name = self._name(ref)
                 if self._roots(ref) & overwritten and ref not in self.written.values():
-                    self._line(f"w{int(ref)} = array({name}, order='K')")
+                    self._line(f"w{int(ref)} = {self._copy(ref, name)}")
                     name = f"w{int(ref)}"
                 names[ref] = name
             return name_of(ref)
@@ -180,6 +181,10 @@ class NumpyProgram:
         for old, _, name in copies:
             self._line(f"copyto({self._name(old)}, {name}, 'unsafe')")
         self._line(f"return ({', '.join(returned)}{',' * (len(returned) == 1)})")
+
+    def _copy(self, ref: Ref, name: str) -> str:
+        strides = self.plan.values[ref].strides
+        return f"{self._kept(copied)}({name})" if strides is not None and 0 in strides else f"array({name}, order='K')"
 
     def _roots(self, ref: Ref) -> frozenset[int]:
         return self.roots.get(int(ref), frozenset((int(ref),)))
@@ -196,7 +201,7 @@ class NumpyProgram:
             name = safe(ref)
             copied = name.startswith("w")
             if owner >= 0 and not copied and (given or any(taken.get(r, owner) != owner for r in roots)):
-                self._line(f"r{k} = array({name}, order='K')")
+                self._line(f"r{k} = {self._copy(ref, name)}")
                 name = f"r{k}"
                 copied = True
             elif owner >= 0:

@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 
 from ..._arrays.memory import address_of
+from ..calls import copied
 from ..tape import Constant, Input, Special
 from .layout import empty_like_strides
 from .pieces import Place
@@ -122,7 +123,7 @@ class Frame:
             return [own[r] for r in program.plan.results]
         for m, shape, dtype in self.untouched:
             own[m] = empty(shape, dtype)
-        early = {k: np.array(self._array(p, inputs, own), order="K") for k, p in program.early}
+        early = {k: copied(self._array(p, inputs, own)) for k, p in program.early}
         for step in program._steps:
             if type(step) is Call:
                 self._call(step, inputs, own)
@@ -163,7 +164,7 @@ class Frame:
         if isinstance(source, Input) and k not in program.late:
             return inputs[source.index]
         made = self._array(program.layout.places[r], inputs, own)
-        return np.array(made, order="K") if k in program.late or isinstance(source, Constant) else made
+        return copied(made) if k in program.late or isinstance(source, Constant) else made
 
     def _array(self, place: Place, inputs: list[Any], own: dict[int, Any]) -> Any:
         """A place as an array that keeps its memory alive."""
