@@ -39,6 +39,20 @@ def test_functions_of_the_package_are_no_methods_of_modules() -> None:
     assert Gate.act is W.tanh and Gate().act(W.zeros(2)).tolist() == Gate().gate(W.zeros(2)).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (nn.Conv2d, "Conv2d"), (nn.ConvTranspose1d, "ConvTranspose1d"), (nn.ReLU, "ReLU"), (nn.Softmax, "Softmax"),
+        (nn.AvgPool2d, "AvgPool2d"), (nn.ZeroPad2d, "ZeroPad2d"), (nn.MaxPool2d, "_MaxPoolNd"),
+        (nn.BatchNorm2d, "_BatchNorm"), (nn.TransformerEncoderLayer, "TransformerEncoderLayer"),
+        (type("Own", (nn.Conv2d,), {}), "Conv2d"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_class_whose_init_pytorch_has(kind: Any, shown: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{shown}\.__init__\(\) got an unexpected keyword argument 'nonsense'"):
+        kind(nonsense=1)
+
+
 @pytest.fixture
 def swapping() -> Any:
     W.__future__.set_swap_module_params_on_conversion(True)

@@ -46,7 +46,7 @@ class FunctionLayer(Module):
         if function:
             cls._function = function
             if "forward" not in cls.__dict__:
-                cls.forward = _own_form(cls, cls.forward)
+                cls.forward = own_form(cls, cls.forward)
         if dims:
             cls._dims = dims
         if options is not None:
@@ -75,7 +75,7 @@ class FunctionLayer(Module):
         return listed(self, *(name for name in self._shown if name != "inplace" or self.inplace))
 
 
-def _own_form(cls: type, method: Any) -> Any:
+def own_form(cls: type, method: Any) -> Any:
     """An inherited method under the name of the class, which Python's errors about arguments show."""
     code, name = method.__code__, method.__name__
     own = FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)

@@ -14,7 +14,7 @@ from ..._tape.views import count_write
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer
-from ._making import add_lazy_parameters, add_parameters
+from ._making import add_lazy_parameters, add_parameters, own_form
 from .lazy import LazyModuleMixin
 from .module import Module
 
@@ -124,6 +124,7 @@ class _BatchNorm(_NormBase):
         return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
 
+_BatchNorm.__init__ = own_form(_BatchNorm, _NormBase.__init__)  # type: ignore[method-assign]
 _ONE = np.ones((), np.int64)  # converting the number to an array takes NumPy longer than the addition
 
 
