@@ -137,11 +137,30 @@ def test_a_table_divides_the_operators_of_a_program() -> None:
     torch.export.save(divided, made)
     made.seek(0)
     torch.testing.assert_close(torch.export.load(made).module()(x), m(x))
-    dynamic = torch.export.export(m.act, (torch.randn(2, 3),), dynamic_shapes=({0: Dim("b")},))
-    with pytest.raises(NotImplementedError, match="sizes that may differ"):
-        dynamic.run_decompositions(core_aten_decompositions())
     with pytest.raises(NotImplementedError, match="makes a tensor of numbers"):
         program.run_decompositions({torch.ops.aten.silu.default: lambda x: x * torch.tensor(2.0)})
+
+
+def test_a_table_divides_programs_of_any_size() -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return F.silu(x).view(x.shape[0] * 2, -1).mean(0), F.gelu(x[1:]), x.shape[0]
+
+    F, aten = nn.functional, torch.ops.aten
+    program = torch.export.export(M(), (torch.randn(4, 6),), dynamic_shapes=({0: Dim("b", min=3)},))
+    table = {
+        aten.silu.default: lambda x: x * x.sigmoid(),
+        aten.mean.dim: lambda x, d: x.sum(d) / x.shape[d[0]],
+        aten.gelu.default: lambda x, approximate="none": x.new_full(x.shape, float(x.shape[1])) + x,
+    }
+    divided = program.run_decompositions(table)
+    assert "silu" not in str(divided.graph) and divided.range_constraints == program.range_constraints
+    x = torch.randn(7, 6)
+    mean, rows, size = divided.module()(x)
+    torch.testing.assert_close(mean, M()(x)[0])
+    assert torch.equal(rows, x[1:] + 6) and size == 7
+    with pytest.raises(RuntimeError, match="Constraints violated"):
+        program.run_decompositions({aten.silu.default: lambda x: x * (1 / x.shape[0])})
 
 
 # ------------------------------------------------------------------------------------------------------------ sizes

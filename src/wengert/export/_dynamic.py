@@ -106,7 +106,7 @@ def made_dynamic(
             raise _violated(size.symbol, f"it is {base[size.symbol]} in one input and {value} in another", None)
     if outside := [s for s in symbols if not ranges[s].lower <= base[s] <= ranges[s].upper]:
         raise _violated(outside[0], f"the example's size {base[outside[0]]} is outside of {ranges[outside[0]]}", None)
-    sizes = [base, *_other_sizes(base, ranges)]
+    sizes = [base, *other_sizes(base, ranges)]
     traces = [trace]
     for tried in sizes[1:]:
         leaves = _resized(trace.inputs, found, tried)
@@ -126,11 +126,19 @@ def made_dynamic(
     return ranges
 
 
+def merged_at(traces: list[Trace], sizes: list[dict[Symbol, int]], found: list[DynamicSize]) -> None:
+    """Make the first of several graphs, each for other sizes, the graph of all: it is changed."""
+    merged = _Merged(traces[0], traces, sizes, found)
+    merged.known |= {n.meta["symbol"]: n for n in merged.graph.nodes if n.meta.get("symbol") in merged.symbols}
+    merged.nodes()
+    merged.outputs(traces[0])
+
+
 def _range(dim: Dim | DimHint) -> ValueRanges:
     return ValueRanges(2 if dim.min is None else dim.min, math.inf if dim.max is None else dim.max)
 
 
-def _other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> list[dict[Symbol, int]]:
+def other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> list[dict[Symbol, int]]:
     """Sizes to trace with: two others of each, and others of all."""
     others = {}
     for symbol, size in base.items():

@@ -442,7 +442,9 @@ def _fits(number: int) -> bool:
 def _symbol(text: Any) -> Symbol:
     known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text)
     _need(known, "the name of a size is damaged")
-    return Symbol(text)
+    symbol = Symbol(text)
+    symbol.shown = text
+    return symbol
 
 
 def _size(s: Any) -> int:

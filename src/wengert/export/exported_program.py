@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,15 +11,12 @@ import wengert as torch
 
 from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from ..fx._utils import first_call_function_nn_module_stack
-from ..fx.experimental._decomposing import Divider
-from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..fx.node import Node
 from ..fx.traceback import NodeSource, NodeSourceAction
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
-from ..utils import _pytree as pytree
 from ._guards import InputCheck, guards_of
 from .dynamic_shapes import Symbol
 from .graph_signature import ExportGraphSignature, InputKind
@@ -70,12 +67,6 @@ def default_decompositions() -> dict[Any, Any]:
     {}
     """
     return {}
-
-
-def _example(node: Node) -> Any:
-    """What a node computes, with zeros for elements."""
-    value = node.meta["val"]
-    return torch.zeros(value.shape, dtype=value.dtype) if isinstance(value, Tensor) else value
 
 
 class ExportedProgram:
@@ -167,7 +158,8 @@ class ExportedProgram:
         """The program with the functions of a table in place of operators; without a table, the program itself.
 
         Raises:
-            NotImplementedError: the program has sizes that may differ, or a function makes a tensor of numbers.
+            NotImplementedError: a function makes a tensor of numbers.
+            UserError: what a function does depends on a size that may differ.
 
         >>> import wengert as torch
         >>> program = torch.export.export(torch.nn.SiLU(), (torch.ones(2),))
@@ -177,27 +169,13 @@ class ExportedProgram:
         """
         if not decomp_table:
             return self
-        if self.dynamic:
-            raise NotImplementedError("run_decompositions(): sizes that may differ are those of the examples")
-        known: dict[Node, Any] = {}
-        new, root = Graph(), Module()
-        result = Divider(new, decomp_table, root, _example, make_fx).copy(self.graph, known)
-        if any(True for _ in root.buffers()):
-            raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")
-        new.output(result)
-        for old in self.graph.find_nodes(op="placeholder"):
-            known[old].name = old.name
-        for node in new.nodes:
-            if isinstance(node.meta.get("val"), Tensor):
-                node.meta["val"] = node.meta["val"].to("meta")
-        outputs = [
-            replace(spec, arg=replace(spec.arg, name=made.name)) if isinstance(made, Node) else spec
-            for spec, made in zip(self.graph_signature.output_specs, pytree.tree_leaves(result), strict=True)
-        ]
+        from ._decomposed import decomposed
+
+        new, signature = decomposed(self, decomp_table)
         return ExportedProgram(
-            new, replace(self.graph_signature, output_specs=outputs), self._state_dict, self._constants, self._in_spec,
-            self._out_spec, self.range_constraints, self.example_inputs, self.name,
-            forward_arg_names=self.forward_arg_names, module_names=self.module_names,
+            new, signature, self._state_dict, self._constants, self._in_spec,
+            self._out_spec, self.range_constraints, self.example_inputs, self.name, self.dynamic,
+            self.forward_arg_names, self.module_names,
         )  # fmt: skip
 
     def validate(self) -> None:

@@ -1,0 +1,95 @@
+"""``run_decompositions``: a program's graph with the functions of a table in place of operators.
+
+Where sizes may differ, the graph is divided at several sizes, and one graph is made of what the divisions agree on, as
+it is of traces.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import wengert as torch
+
+from ..fx.experimental._decomposing import Divider
+from ..fx.experimental.proxy_tensor import make_fx
+from ..fx.graph import Graph
+from ..fx.node import Node
+from ..nn.modules.module import Module
+from ..utils import _pytree as pytree
+from ._dynamic import merged_at, other_sizes
+from ._tracing import Trace
+from .dynamic_shapes import DynamicSize, Symbol
+from .graph_signature import ExportGraphSignature, InputKind
+
+Tensor = torch.Tensor
+
+
+def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
+    """The divided graph and its signature.
+
+    Raises:
+        NotImplementedError: a function makes a tensor of numbers.
+        UserError: what a function does depends on a size that may differ.
+    """
+    if not program.dynamic:
+        return _divided(program, table, {})
+    users = [
+        node
+        for node, spec in zip(program.graph.nodes, program.graph_signature.input_specs, strict=False)
+        if spec.kind is InputKind.USER_INPUT
+    ]
+    found = [DynamicSize(leaf, dim, symbol) for (leaf, dim), symbol in program.dynamic.items()]
+    base = {size.symbol: users[size.leaf].meta["val"].shape[size.dim] for size in found}
+    sizes = [base, *other_sizes(base, program.range_constraints)]
+    traces = [Trace(*_divided(program, table, tried), {}, None, [], []) for tried in sizes]
+    merged_at(traces, sizes, found)
+    return traces[0].graph, traces[0].signature
+
+
+def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph, ExportGraphSignature]:
+    """The divided graph, for these sizes."""
+    known: dict[Node, Any] = {}
+    new, root = Graph(), Module()
+    result = Divider(new, table, root, lambda node: _value(node, sizes), make_fx).copy(program.graph, known)
+    if any(True for _ in root.buffers()):
+        raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")
+    new.output(result)
+    for old in program.graph.find_nodes(op="placeholder"):
+        known[old].name = old.name
+    for node in new.nodes:
+        if isinstance(node.meta.get("val"), Tensor):
+            node.meta["val"] = _resized(node, sizes).to("meta")
+    outputs = [
+        replace(spec, arg=replace(spec.arg, name=made.name)) if isinstance(made, Node) else spec
+        for spec, made in zip(program.graph_signature.output_specs, pytree.tree_leaves(result), strict=True)
+    ]
+    return new, replace(program.graph_signature, output_specs=outputs)
+
+
+def _value(node: Node, sizes: dict[Symbol, int]) -> Any:
+    """What a node computes for these sizes, with zeros for elements."""
+    if "symbol" in node.meta:
+        return _computed(node.meta["symbol"], sizes)
+    value = node.meta["val"]
+    return torch.zeros(_resized(node, sizes).shape, dtype=value.dtype) if isinstance(value, Tensor) else value
+
+
+def _resized(node: Node, sizes: dict[Symbol, int]) -> Tensor:
+    value: Tensor = node.meta["val"]
+    symbolic = node.meta.get("symbolic_shape")
+    if symbolic is None:
+        return value
+    shape = [_computed(s, sizes) if isinstance(s, str) else s for s in symbolic]
+    return torch.empty(shape, dtype=value.dtype, device="meta")
+
+
+def _computed(text: str, sizes: dict[Symbol, int]) -> int:
+    """The value of a sum of products of sizes: ``2*s27*s77 + 1``."""
+    total = 0
+    for sign, term in re.findall(r"(^|\+|-)\s*([^+\- ][^+\-]*)", text.replace("+ -", "- ")):
+        factors = [int(f) if f.isdigit() else sizes[Symbol(f)] for f in term.strip().split("*")]
+        total += math.prod(factors) * (-1 if sign == "-" else 1)
+    return total
