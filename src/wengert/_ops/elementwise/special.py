@@ -381,7 +381,9 @@ def xlog1py(lib, input, other):
     >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
     tensor([0.0000, 1.3863])
     """
-    return lib.scipy_xlog1py(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log1p(other), other)
+    return (
+        lib.scipy_xlog1py(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log1p(other), other)
+    )
 
 
 def _zeta_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:

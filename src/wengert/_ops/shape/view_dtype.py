@@ -26,9 +26,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
         conj, neg = flags(self)
         if conj or neg:
             what = "conjugate view tensors" if conj else "tensors with negative bit set"
-            raise RuntimeError(
-                f"torch.Tensor.view is not supported for {what} when converting to a different dtype."
-            )
+            raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:
