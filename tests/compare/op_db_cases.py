@@ -371,7 +371,7 @@ def plain(value: Any) -> Any:
         dense = value.detach().resolve_conj().resolve_neg()
         return (dense + 0 if dense._is_zerotensor() else dense).numpy()
     if isinstance(value, wengert.Tensor):
-        return value.detach().numpy()
+        return value.numpy(force=True)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, torch.dtype | wengert.dtype | torch.device | wengert.device):

@@ -159,6 +159,20 @@ c = T.tensor([1 + 2j, 3 - 4j]).conj()
     f.t().contiguous(memory_format=T.preserve_format)
     f.resize_(2, 2, memory_format=T.preserve_format)
     f.rot90(1, (0, 2))
+    f.flip()
+    f.roll()
+    one.repeat()
+    f.tile()
+    one.resize_()
+    f.flip(()), f.tile(()), one.repeat(())
+    f.unflatten(1, 2)
+    f.unflatten(1, (-1, -1))
+    f.dim_order(ambiguity_check="x")
+    f[:1].dim_order(ambiguity_check=True)
+    f[:1].dim_order(ambiguity_check=[T.contiguous_format]), f.t().dim_order(ambiguity_check=True), f[:1].dim_order()
+    T.ones(1, 1, 2, 2).dim_order(ambiguity_check=[T.contiguous_format, T.channels_last])
+    T.ones(2, 2).expand(2, 2, 2).dim_order(ambiguity_check=True)
+    T.repeat_interleave(f[0], 2, output_size=5)
     f.repeat()
     f.repeat_interleave(T.tensor([1., 2, 3]), 0)
     f.repeat_interleave(T.tensor([[1]]), 0)
@@ -188,7 +202,8 @@ NUMBERS = (
     T.var(T.zeros(3, 0), 1)
     T.vander(f.half()), T.vander(b)
     h = T.tensor([.3, 2.5, 7.7]); T.xlogy(h.half(), 3), T.xlogy(h.bfloat16(), h.bfloat16()), T.special.entr(h.half())
-    T.special.xlog1py(T.tensor([.3, 2, 0]).bfloat16(), T.tensor([7.7, 2.5, -1]).bfloat16()), T.special.entr(f.half() - 1)
+    T.special.xlog1py(T.tensor([.3, 2, 0]).bfloat16(), T.tensor([7.7, 2.5, -1]).bfloat16())
+    T.special.entr(f.half() - 1)
     T.logaddexp(f.bfloat16(), x), T.logaddexp(x, f.bfloat16())
     n = float("nan"); s = T.tensor([1., 2, n]); T.searchsorted(s, T.tensor([1.5, 2, 3, n])), T.bucketize(n, s[:2])
     n = float("nan"); T.searchsorted(T.tensor([1., 2, n]), T.tensor([1.5, 2, 3, n]), right=True)
@@ -206,6 +221,14 @@ NUMBERS = (
     T.linalg.vander(b)
     T.tensor([[1], []])
     T.set_float32_matmul_precision("foo"), T.get_float32_matmul_precision()
+    T.cdist(T.ones(2, 2), T.ones(2, 2), compute_mode="foo")
+    T.einsum(f, [60])
+    T.linspace(0, 1j, 3, dtype=T.float32)
+    T.linalg.tensorinv(T.ones(2, 2), ind=0)
+    T.linalg.tensorsolve(T.eye(6).view(2, 3, 6), T.ones(2, 2))
+    T.linalg.eigvals(T.ones(3, 2))
+    T.linalg.inv_ex(T.zeros(2, 2), check_errors=True)
+    T.linalg.lstsq(T.ones(2, 2), T.ones(2, 1).double())
     """,
 )
 STORAGES = (
@@ -264,6 +287,14 @@ OUTS = (
     T.linalg.svd(f, out=e)
     T.frexp(f, out=e)
     T.max(f, 0, out=(e,))
+    T.median(f, 0, out=(e, i.int()))
+    T.nanmedian(f, 0, out=(e.double(), i))
+    T.all(f, 0, out=i.byte()), T.any(f, out=i.byte()), T.all(f.byte(), 0, out=i.bool())
+    T.any(f, 0, out=e)
+    T.sum(f, 0, dtype=T.float64, out=e)
+    T.prod(f, 0, dtype=T.float64, out=e)
+    T.nansum(f, 0, dtype=T.float64, out=e)
+    T.sum(f, 0, out=e.double()), T.prod(f, 0, dtype=T.float32, out=e)
     T.arange(3, out=T.zeros(1, 3)), T.arange(4, out=T.zeros(2, 2).t())
     T.arange(3, out=T.zeros(5))
     T.arange(3, out=e)
@@ -272,9 +303,12 @@ OUTS = (
 )
 NUMPY = (
     """
+from importlib import import_module
+pytree = import_module(T.__name__ + ".utils._pytree")
 a = np.arange(2); w = T.ones(2, requires_grad=True); s = T.arange(3); c = T.ones(2, dtype=T.complex64)
 class Wrapper(T.Tensor):
-    def __new__(cls, inner, **options): return T.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, **options)
+    def __new__(cls, inner, **options):
+        return T.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, **options)
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None): return NotImplemented
 """,
     """
@@ -291,7 +325,25 @@ class Wrapper(T.Tensor):
     d = s.__dlpack__(); T.from_dlpack(d); T.from_dlpack(d)
     T.is_autocast_cpu_enabled(), T.get_autocast_cpu_dtype(), T.get_autocast_gpu_dtype()
     T.set_autocast_cpu_enabled(False), T.set_autocast_cpu_dtype(T.bfloat16), T.set_autocast_gpu_dtype(T.float16)
+    s.apply_(3)
+    s.apply_(lambda a: "a")
+    T.ones(2).apply_(lambda a: "a")
+    T.ones(2).map_(s[:2], lambda a, b: a)
+    T.ones(2).map_(3, lambda a, b: a)
+    T.ones(2).map_(T.ones(2), "a")
+    T.ones(2).map2_(T.ones(2), s[:2], lambda a, b, c: a)
+    T.ones(2).map2_(w, w, lambda a, b, c: a)
+    T.ones(2).map2_(T.ones(2), T.arange(2.), lambda a, b, c: a + b * c)
+    T.ones(2).map_(T.arange(1.), lambda a, b: a - b)
+    type("Own", (T.FloatTensor,), {})
     Wrapper(T.ones(2)).tolist()
+    T.amp.is_autocast_available("cpu"), T.amp.is_autocast_available("meta")
+    T.amp.is_autocast_available("foo")
+    T.amp.is_autocast_available(3)
+    T.utils.data.default_collate([T.eye(2).to_sparse()] * 2)
+    T.utils.data.default_collate([T.nested.nested_tensor([T.ones(1)])] * 2)
+    import io; T.load(io.BytesIO(b"garbage"))
+    pytree.is_structseq(T.return_types.max), pytree.is_structseq(T.max(w, 0)), pytree.is_structseq((1,))
     Wrapper(T.ones(2).int(), requires_grad=True)
     T.Tensor._make_subclass(T.Tensor, T.ones(2).int(), True)
     w.detach().__dlpack__(stream=1)
@@ -313,6 +365,27 @@ KEYWORDS = (
     x.swapaxes_(axis0=0, axis1=1)
     """,
 )
+FLOPS = (
+    """
+from importlib import import_module
+counter = import_module(T.__name__ + ".utils.flop_counter").FlopCounterMode
+tracker = import_module(T.__name__ + ".utils.module_tracker").ModuleTracker()
+def counted(work):
+    with counter(display=False) as found: work()
+    return {str(name): count for name, count in found.get_flop_counts().get("Global", {}).items()}
+x, y, z = T.ones(2, 3, 4, requires_grad=True), T.ones(2, 4, 5), T.ones(5, 6)
+""",
+    """
+    counted(lambda: T.einsum("ij,jk->ik", x[0], y[0]))
+    counted(lambda: T.einsum("bij,bjk,kl->bl", x, y, z))
+    counted(lambda: T.einsum("bij,bjk", x, y).sum().backward())
+    counted(lambda: T.einsum("i,j->ij", x[0, 0], y[0, 0])), counted(lambda: T.einsum("ij->i", z))
+    counted(lambda: z @ T.ones(6)), counted(lambda: y @ z), counted(lambda: x @ y)
+    counted(lambda: F.conv2d(T.ones(1, 3, 4, 4), T.ones(3, 1, 2, 2, requires_grad=True), groups=3).sum().backward())
+    tracker.is_bw, tracker.parents
+    seen = []; w = x * 1; w.register_hook(lambda g: seen.append(tracker.is_bw)); w.sum().backward(); seen, tracker.is_bw
+    """,
+)
 TABLES = {
     "keywords": KEYWORDS,
     "arguments": ARGUMENTS,
@@ -322,6 +395,7 @@ TABLES = {
     "storages": STORAGES,
     "outs": OUTS,
     "numpy": NUMPY,
+    "flops": FLOPS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip(), id=f"{name}: {line.strip()}")

@@ -88,9 +88,9 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
 def _first(file: Any, unpickle: Unpickle) -> Any:
     try:
         return unpickle(file, bytes_left(file), _no_storages)
-    except UnpicklingError:
+    except UnpicklingError as error:
         raise noted(
-            RuntimeError("Invalid magic number; corrupt file?"),
+            error,
             "Why: the file is neither a zip file, as torch.save writes it, nor a stream of pickles, as it did before "
             "PyTorch 1.6.",
         ) from None

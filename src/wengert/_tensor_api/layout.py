@@ -6,6 +6,7 @@ Python function to its elements.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
@@ -18,7 +19,6 @@ from .._arrays.memory import address_of, offset_of
 from .._base import dtypes
 from .._base.constants import Recent, type_name
 from .._base.dtypes import BY_NUMPY, SIZES
-from .._base.errors import noted
 from .._base.registry import PUBLIC, REGISTRY, TENSORS, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
@@ -29,7 +29,7 @@ from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory
 from .._tape.view_chain import chain_of
-from .._tape.views import base_of, check_inplace, count_write, writable
+from .._tape.views import base_of
 from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
 
@@ -157,8 +157,23 @@ def is_contiguous(self: Tensor, memory_format: Any = CONTIGUOUS) -> bool:
 
 @method("Tensor.dim_order")
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions in their order in memory, the outermost first."""
+    """The dimensions in their order in memory, the outermost first.
+
+    ``ambiguity_check``: refuse a tensor whose dimensions may be ordered in several ways, or that does not lie in
+    exactly one of a list of memory formats.
+    """
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if type(ambiguity_check) not in (bool, list) or any(not isinstance(f, dtypes.memory_format) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
     strides = strides_of(self._payload)
+    if ambiguity_check is not False:
+        several = 1 in self._payload.shape or any(a == b for a, b in itertools.pairwise(strides))
+        if several and sum(is_contiguous(self, f) for f in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+            )
+        if 0 in strides:
+            raise RuntimeError("The tensor does not have unique dim order.")
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
@@ -544,28 +559,6 @@ def _never(self: Tensor) -> bool:
     return False
 
 
-# ---- Python functions in place
-def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
-    if self._node is not None:
-        raise noted(
-            RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."),
-            "Why: the derivative of a Python function is not known.",
-        )
-    check_inplace(self, False)
-    a = writable(self)
-    columns = []
-    for other in others:
-        b = array_of(other)
-        try:
-            columns.append(np.broadcast_to(b, a.shape).ravel().tolist())
-        except ValueError:
-            raise not_expandable(a.shape, b.shape) from None
-    values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
-    a[...] = np.array(values, a.dtype).reshape(a.shape)
-    count_write(self)
-    return self
-
-
 def not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
     for d in range(1, len(shape) + 1):
         if d > len(target) or shape[-d] not in (1, target[-d]):
@@ -575,25 +568,3 @@ def not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeEr
         f"The expanded size of the tensor ({target[where]}) must match the existing size ({shape[-d]}) at "
         f"non-singleton dimension {where}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
     )
-
-
-@method("Tensor.apply_")
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it; slow, and never recorded.
-
-    >>> torch.tensor([1., 2.]).apply_(lambda x: x * 10)
-    tensor([10., 20.])
-    """
-    return _by_elements(self, "apply_", callable, ())
-
-
-@method("Tensor.map_")
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it and of another tensor's element."""
-    return _by_elements(self, "map_", callable, (tensor,))
-
-
-@method("Tensor.map2_")
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it and of two other tensors' elements."""
-    return _by_elements(self, "map2_", callable, (x, y))

@@ -38,6 +38,12 @@ class tensortype(type):
 
     dtype: Dtype
 
+    def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
+        for base in bases:
+            if type(base) is tensortype:
+                raise TypeError(f"type 'torch.{base.__name__}' is not an acceptable base type")
+        return super().__new__(cls, name, bases, members)
+
     def __instancecheck__(cls, instance: Any) -> bool:
         if getattr(getattr(instance, "_payload", None), "is_sparse", False):
             return False

@@ -487,7 +487,7 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     if self.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
     no_stream(kwargs.pop("stream", None))
-    return self.numpy().__dlpack__(*args, **kwargs)
+    return self.numpy(force=True).__dlpack__(*args, **kwargs)
 
 
 @method("Tensor._refuse_export")

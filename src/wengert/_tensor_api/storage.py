@@ -346,6 +346,14 @@ class TypedStorage(_Storage):
         return BY_NUMPY[self._array.dtype]
 
     @classmethod
+    def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
+        """The first ``size`` elements of a file, see ``UntypedStorage.from_file``: of FloatStorage and its like."""
+        if not isinstance(cls.dtype, DType):
+            raise RuntimeError("from_file can only be called on derived classes")
+        warn_once(_DEPRECATED)
+        return cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize))
+
+    @classmethod
     def from_buffer(cls, *args: Any, dtype: Any = None, **given: Any) -> TypedStorage:
         """A copy of the elements of a buffer, such as bytes.
 

@@ -47,7 +47,10 @@ def _has_bfloat16() -> bool:
 
 def is_autocast_available(device_type: str) -> bool:
     """Whether ``autocast`` supports a device type."""
-    return device_type in _DEVICES
+    if not isinstance(device_type, str):
+        given = type(device_type).__name__
+        raise TypeError(f"_is_autocast_available(): argument 'device_type' (position 1) must be str, not {given}")
+    return _dtypes.device(device_type).type in _DEVICES
 
 
 def _checked(device_type: Any) -> str:

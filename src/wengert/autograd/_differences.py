@@ -123,7 +123,7 @@ def zeros_of(t: Tensor) -> Any:
 def elements_of(t: Tensor) -> Any:
     """A copy of a tensor's elements; a wrapper's are asked for one by one."""
     t = t.detach()
-    return np.array(t._payload.numpy() if hasattr(t._payload, "lifted") else t.numpy())
+    return np.array(t._payload.numpy() if hasattr(t._payload, "lifted") else t.numpy(force=True))
 
 
 # ---- differences

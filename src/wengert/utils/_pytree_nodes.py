@@ -351,7 +351,9 @@ _FINAL = 1 << 10  # the flag of classes that may be inherited from (Py_TPFLAGS_B
 
 
 def is_structseq_class(cls: type) -> bool:
-    """Whether a class is that of a C structure seen as a tuple, as ``os.stat_result``."""
+    """Whether a class is that of a C structure seen as a tuple, as ``os.stat_result``, or of ``torch.return_types``."""
+    if isinstance(cls, type) and issubclass(cls, ReturnType):
+        return cls is not ReturnType
     return (
         isinstance(cls, type)
         and cls.__bases__ == (tuple,)

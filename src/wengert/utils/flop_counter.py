@@ -55,7 +55,7 @@ def _layer(*shapes: Any, out_shape: Any = None, **kwargs: Any) -> int:
 
 
 flop_registry: dict[Any, Formula] = {
-    **dict.fromkeys((aten.mm, aten.mv, aten.bmm, aten.matmul), _of_shapes(_product)),
+    **dict.fromkeys((aten.mm, aten.bmm, aten.matmul), _of_shapes(_product)),
     **dict.fromkeys((aten.addmm, aten.baddbmm), _of_shapes(_layer)),
 }
 
@@ -172,11 +172,13 @@ class FlopCounterMode:
         info = func.info
         packet = func._overloadpacket
         if packet.__name__ == "matmul" and len(out.shape) > 2:
-            packet = aten.bmm
+            packet = aten.bmm if len(args[1].shape) > 2 else aten.mm
         if packet in self.flop_registry:
             count = self.flop_registry[packet](*args, out_val=out)
         elif packet.__name__ in ("convolution", "convolution_backward"):
             count = _of_convolution(info.name, _shapes(args), _shapes(out))
+        elif packet.__name__ == "einsum" and _is_contraction(*args):
+            packet, count = aten.bmm, _of_contraction(*args)
         else:
             return
         for name in modules:
@@ -219,6 +221,15 @@ class FlopCounterMode:
 _UNITS = ("", "K", "M", "B", "T")
 
 
+def _is_contraction(x: Tensor, y: Tensor, of_x: Any, of_y: Any, of_out: Any) -> bool:
+    """Whether a product of two tensors with labels is summed over one: else PyTorch multiplies elements."""
+    return not set(of_x).intersection(of_y) <= set(of_out)
+
+
+def _of_contraction(x: Tensor, y: Tensor, of_x: Any, of_y: Any, of_out: Any) -> int:
+    return 2 * math.prod({**dict(zip(of_x, x.shape, strict=True)), **dict(zip(of_y, y.shape, strict=True))}.values())
+
+
 def _of_convolution(name: str, args: Any, out: Any) -> int:
     """Of a convolution, or of its gradient by the input or by the weight: the same products in other sums."""
     if name == "convolution":
@@ -228,7 +239,10 @@ def _of_convolution(name: str, args: Any, out: Any) -> int:
         return _flops.convolution(args[1], args[0])
     if name == "conv_input":  # (cotangent, weight) -> input
         return _flops.convolution(shapes[1], shapes[0])
-    return _flops.convolution(out, min(shapes[:2], key=lambda s: math.prod(s[2:])))  # conv_weight -> weight
+    small, large = sorted(
+        shapes[:2], key=lambda s: math.prod(s[2:])
+    )  # conv_weight, which PyTorch counts without groups
+    return _flops.convolution((small[1], large[1], *out[2:]), small)
 
 
 def _rows(name: str, counts: dict[Any, int], level: int, total: int, power: int) -> list[list[str]]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._base.modes import begin, together, undoing
+from .._tape.engine import current_pass
 
 __all__ = ["ModuleTracker"]
 
@@ -38,6 +39,11 @@ class ModuleTracker:
     def parents(self) -> set[str]:
         """The names of the modules that are running, and ``"Global"``."""
         return {"Global", *self.running}
+
+    @property
+    def is_bw(self) -> bool:
+        """Whether a backward pass is running."""
+        return current_pass() is not None
 
     def __enter__(self) -> ModuleTracker:
         from ..nn.modules import _handles, _hooked

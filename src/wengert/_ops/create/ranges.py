@@ -17,6 +17,7 @@ from ..._base.errors import warn
 from ..._kinds.slow_path import misfit
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta
+from ..._tape.error_text import cpp_name
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
 from .create import Options, allocate, dtype_chosen, element, filled, finish, maker, number_of, options_of
@@ -288,7 +289,7 @@ def _space_dtype(function: str, start: Any, end: Any, asked: Options, steps: int
         dtype = dtypes.default_complex_dtype if either_complex else dtypes.default_dtype
     elif (isinstance(start, complex) or isinstance(end, complex)) and not dtype.is_complex:
         raise RuntimeError(
-            f"torch.{function}(): inferred dtype {dtypes.default_complex_dtype.scalar_name} can't be safely cast to "
+            f"torch.{function}(): inferred dtype {cpp_name(dtypes.default_complex_dtype.np)} can't be safely cast to "
             f"passed dtype {dtype.scalar_name}"
         )
     if dtype is dtypes.bool_ and steps > 1:

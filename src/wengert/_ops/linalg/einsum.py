@@ -355,7 +355,7 @@ def _numbered(labels: Any) -> Labels:
         elif isinstance(x, int) and 0 <= x < 52:
             found.append(x)
         else:
-            raise ValueError(f"einsum(): subscript {x} is not within the valid range [0, 52)")
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
     return tuple(found)
 
 

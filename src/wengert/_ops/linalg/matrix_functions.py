@@ -109,7 +109,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if vector:
         B = TENSORS.reshape(B, (*B._payload.shape, 1))
     if logical_dtype(A) is not logical_dtype(B):
-        raise RuntimeError(f"{name}: input.dtype and other.dtype should be the same, got {A.dtype} and {B.dtype}")
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {dtype_name(A)} and "
+            f"other's dtype {dtype_name(B)}"
+        )
     if B._payload.shape[-2] != m:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
     no_half("linalg.lstsq", A, None)
@@ -517,7 +520,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             [0.0000, 0.5000]])
     """
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = tuple(A._payload.shape)
     front, back = shape[:ind], shape[ind:]
     if math.prod(front) != math.prod(back):
@@ -547,7 +550,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             "prod(self.shape[:other.ndim]), but got "
-            f"{n} != {math.prod(A._payload.shape[: B._payload.ndim])}"
+            f"{n} != {B._payload.size}"
         )
     if logical_dtype(A) in FLOATING:
         require(A, "f", "lu_cpu")

@@ -174,9 +174,9 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     floats("linalg.inv", A)
     try:
         return InvEx((TENSORS.inverse(A), _info(A)))
-    except LinAlgError:
+    except LinAlgError as error:
         if check_errors:
-            raise
+            raise LinAlgError(str(error).replace("linalg.inv:", "linalg.inv_ex:")) from None
     infos = _infos(A, _zero_pivot)
     return InvEx((beside(A, _one_by_one(A, infos, lib.linalg.inv)), beside(A, infos)))
 
@@ -460,8 +460,8 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     return _halved(TENSORS.eigen_hermitian, A, triangle)[0]  # type: ignore[no-any-return]
 
 
-def _check_eig(A: Any) -> None:
-    square_size("linalg.eig", A)
+def _check_eig(A: Any, name: str) -> None:
+    square_size(name, A)
     if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
@@ -478,7 +478,7 @@ def eig(A: Tensor) -> Any:
     >>> torch.linalg.eig(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([2.+0.j, 1.+0.j])
     """
-    _check_eig(A)
+    _check_eig(A, "linalg.eig")
     return Eig(TENSORS.eigen_general(A))
 
 
@@ -490,7 +490,7 @@ def eigvals(A: Tensor) -> Tensor:
     >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]])).abs()
     tensor([1., 1.])
     """
-    _check_eig(A)
+    _check_eig(A, "linalg.eigvals")
     return TENSORS.eigen_general(A)[0]
 
 

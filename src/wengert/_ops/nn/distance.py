@@ -124,6 +124,9 @@ def plain_euclidean_distances(lib, x1, x2):
     return lib.sqrt((d * d).sum(-1))
 
 
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
 @public("torch.cdist")
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``.
@@ -131,6 +134,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
     tensor([[5., 1.]])
     """
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     a, b = x1._payload, x2._payload
     if p == 2 and a.dtype is b.dtype and a.dtype in BLAS_FLOATS and a.ndim == b.ndim == 2 and a.shape[1] == b.shape[1]:
         return euclidean_distances(x1, x2)

@@ -226,7 +226,23 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
     return result(along(of_dim, input, dim, keepdim))
 
 
-@reduction("torch.median Tensor.median", one_dim=("median_dim", "dim, keepdim", NUMBERS_ONLY, MedianResult))
+_MEDIAN_OUT = (
+    exactly(
+        "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+        "torch.{Out}Tensor does not equal torch.{Result}Tensor (while checking arguments for median)"
+    ),
+    exactly(
+        "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{Out}Tensor instead (while "
+        "checking arguments for median)"
+    ),
+)
+
+
+@reduction(
+    "torch.median Tensor.median",
+    out_rule=_MEDIAN_OUT,
+    one_dim=("median_dim", "dim, keepdim", NUMBERS_ONLY, MedianResult),
+)
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements, or along a dim with its index; nan if any element is nan.
 
@@ -236,7 +252,11 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median(input, dim, keepdim, median_all, median_dim, MedianResult)
 
 
-@reduction("torch.nanmedian Tensor.nanmedian", one_dim=("nanmedian_dim", "dim, keepdim", NUMBERS_ONLY, NanmedianResult))
+@reduction(
+    "torch.nanmedian Tensor.nanmedian",
+    out_rule=_MEDIAN_OUT,
+    one_dim=("nanmedian_dim", "dim, keepdim", NUMBERS_ONLY, NanmedianResult),
+)
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not nan; see ``median``.
 

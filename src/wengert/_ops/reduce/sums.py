@@ -23,7 +23,7 @@ from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, numpy_nam
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_axis, with_keywords, write_out
+from ..._kinds.out import CONVERTIBLE, EXACT, Rule, convertible, exactly, with_axis, with_keywords, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
@@ -48,11 +48,16 @@ def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...]
 
 
 def reduction(
-    *names: str, out_rule: Any = None, in_out: Any = False, one_dim: tuple[Any, ...] | None = None
+    *names: str,
+    out_rule: Any = None,
+    in_out: Any = False,
+    given_rule: Any = EXACT,
+    one_dim: tuple[Any, ...] | None = None,
 ) -> Callable[[Any], Any]:
     """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
 
-    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``, with ``dtype_of`` in any dtype.
+    ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``, with ``dtype_of`` in any dtype;
+    ``given_rule`` is the rule for ``out`` beside a ``dtype=``.
     ``one_dim``: the operator that it is along one dim, and the other arguments of ``in_one_dim``.
     """
 
@@ -68,8 +73,8 @@ def reduction(
             if in_out and kwargs.get("dtype") is None:
                 input = args[0] if args else kwargs.get("input")
                 kwargs["dtype"] = dtype_of(out) if in_out is dtype_of else dtype_for(out, input, out_rule)
-            elif in_out and out_rule is not None:
-                rule = EXACT
+            elif in_out:
+                rule = given_rule
             return write_out(out, fn, args, kwargs, rule)
 
         form = with_keywords(fn, otherwise)
@@ -177,7 +182,9 @@ def sum(
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is ABSENT and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
-        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_of(out), **spelling})
+        return write_out(
+            out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_of(out), **spelling}, EXACT if dtype else None
+        )
     if spelling:
         return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
@@ -239,10 +246,17 @@ def nansum(lib, self, dim, keepdim):
     return add_up(lib, self, dim, keepdim)
 
 
+_OF_DTYPE = exactly("nansum: provided dtype must match dtype of result.")
 _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplementedError)
 
 
-@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True, one_dim=("nansum", "dims, keepdim", NOT_REAL))
+@reduction(
+    "torch.nansum Tensor.nansum",
+    out_rule=_NANSUM,
+    in_out=True,
+    given_rule=_OF_DTYPE,
+    one_dim=("nansum", "dims, keepdim", NOT_REAL),
+)
 def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
@@ -328,7 +342,7 @@ def mean_dim(lib, self, dim, keepdim):
     return average(lib, self, dim, count, keepdim)
 
 
-@reduction("torch.nanmean Tensor.nanmean", out_rule=_NANSUM, in_out=True)
+@reduction("torch.nanmean Tensor.nanmean", out_rule=_NANSUM, in_out=True, given_rule=_OF_DTYPE)
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Mean of the elements that are not nan.
 
@@ -456,9 +470,14 @@ def plain_any_dim(lib, self, dim, keepdim):
     return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
+def _truth(name: str) -> Rule:
+    message = f"{name} only supports bool tensor for result, got: {{Out}}"
+    return Rule(message, lambda result, out: out.kind in "bu" and out.itemsize == 1, RuntimeError)
+
+
 @reduction(
     "torch.all Tensor.all",
-    out_rule=exactly("all only supports bool tensor for result, got: {Out}"),
+    out_rule=_truth("all"),
     one_dim=("all_dim",),
 )
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
@@ -472,7 +491,7 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 
 @reduction(
     "torch.any Tensor.any",
-    out_rule=exactly("any only supports bool tensor for result, got: {Out}"),
+    out_rule=_truth("any"),
     one_dim=("any_dim",),
 )
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:

@@ -41,7 +41,7 @@ from .join import in_order
 from .strided import as_strided, checked_diagonal
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import expand, ints, one_int, payload, unsqueeze_dim
+from .views_primitive import expand, ints, none_given, one_int, payload, unsqueeze_dim
 
 
 # ---- flips, rolls, triangles
@@ -180,6 +180,8 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
     for key in given:
         if key != name:
             raise unexpected_keyword(function, key, (name,))
+    if not given and not numbers:
+        raise none_given(function, name)
     return (given[name],) if given else numbers
 
 
@@ -459,10 +461,8 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    counts = ints(_spelt(repeats, given, "repeats", "repeat"), "repeat", "repeats") if given or repeats else ()
+    counts = ints(_spelt(repeats, given, "repeats", "repeat"), "repeat", "repeats")
     if len(counts) < self._payload.ndim:
-        if not (repeats or given):
-            raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in counts):
         sizes = [
@@ -480,7 +480,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     >>> torch.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
-    counts = ints(_spelt(dims, given, "dims", "tile"), "tile", "dims") if given or dims else ()
+    counts = ints(_spelt(dims, given, "dims", "tile"), "tile", "dims")
     return repeat_public(input, (1,) * (payload(input, "tile").ndim - len(counts)) + counts)
 
 
@@ -512,7 +512,9 @@ def repeat_interleave(
         if n < 0:
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:
-            raise RuntimeError("allocated size does not match required size")
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {n * shape[dim]} but got {output_size}"
+            )
         if not slow_always and input._node is None and type(input._payload) is np.ndarray:
             return wrap(in_order(input._payload.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))

@@ -25,7 +25,7 @@ from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
 from .strided import as_strided, at_strides
 from .views import reshape_public, squeeze, transpose, unsqueeze
-from .views_primitive import ints, matrix_t
+from .views_primitive import ints, matrix_t, none_given
 
 
 # ---- other shape, in place
@@ -141,6 +141,8 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     tensor([[0, 1],
             [2, 3]])
     """
+    if size is None and not sizes:
+        raise none_given("resize_", "size")
     size = ints(sizes if size is None else (size,), "resize_")
     if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")

@@ -234,6 +234,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """
     a = payload(input, "unflatten")
     dim = normal_dim(dim, a.ndim, "unflatten")
+    if isinstance(sizes, int):
+        raise TypeError("unflatten(): argument 'sizes' (position 2) must be tuple of ints, not int")
     sizes = ints((sizes,), "unflatten", "sizes")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -243,7 +245,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         sizes = full_size(sizes, (n,))
     except RuntimeError as error:
         if "is invalid for input" not in str(error):
-            raise
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({n}) in the input "
             "tensor"

@@ -22,6 +22,7 @@ from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.late_names import LateFunction
 from ..._base.registry import REGISTRY, TENSORS, Operator
+from ..._kinds.dims import REQUIRED
 from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensor, not_a_tensor
 
@@ -290,9 +291,16 @@ def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     return tuple(expect_tensor(name, "other", 1, other)._payload.shape)
 
 
+def none_given(name: str, argument: str) -> TypeError:
+    """PyTorch's error for a call without the ints that a function takes."""
+    return TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
+
+
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
     """Read ints that were passed one by one or as one tuple or list."""
     if len(args) == 1 and type(args[0]) is not int and not hasattr(args[0], "__index__"):
+        if args[0] is REQUIRED:
+            raise none_given(name, argument)
         args = args[0]
         if not isinstance(args, (tuple, list)):
             raise TypeError(

@@ -155,10 +155,17 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -
             result = stacked(arrays)
             if result is not None:
                 return wrap(result)
+    for kind, found in (("nested", batch[0].is_nested), ("sparse", batch[0].layout in _SPARSE)):
+        if found:
+            raise RuntimeError(
+                f"Batches of {kind} tensors are not currently supported by the default collate_fn; please provide a "
+                "custom collate_fn to handle them appropriately."
+            )
     return torch.stack(batch, 0)
 
 
 _TENSOR = {Tensor}
+_SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_bsr, torch.sparse_csc, torch.sparse_bsc)
 _ARRAYS = {np.ndarray, *(dtype.type for dtype in BY_NUMPY)}  # a 0-dimensional result is a NumPy scalar
 
 
