@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 import warnings
+from types import ModuleType
 from typing import Any
 
 import numpy as np
