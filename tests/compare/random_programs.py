@@ -403,7 +403,10 @@ def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
         if name in NAMES and isinstance(t, torch.Tensor) and t.layout is torch.strided and not t.is_nested
     }
     names = re.findall(r"\b[a-h]\b", lines[-1])
-    used = [dense[name] for name in (names if "out=" in lines[-1] else dict.fromkeys(names)) if name in dense]
+    if "out=" in lines[-1]:  # its memory may grow, in PyTorch also that of its views
+        used = [dense[name] for name in (*names, *(name for name in dense if name not in names)) if name in dense]
+    else:
+        used = [dense[name] for name in dict.fromkeys(names) if name in dense]
     places = {t.untyped_storage().data_ptr() for t in used}
     return len(places) < len(used) or any(0 in t.stride() for t in dense.values())
 
