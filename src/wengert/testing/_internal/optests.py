@@ -92,7 +92,8 @@ def _check_fake(op: Any, args: Any, kwargs: Any, close: Any) -> None:
 
 def _check_compiled(op: Any, args: Any, kwargs: Any, close: Any) -> None:
     """A compiled call has a call's results and gradients."""
-    _check_fake(op, *pytree.tree_map_only(torch.Tensor, _cloned, (args, kwargs)), close)
+    given, named = pytree.tree_map_only(torch.Tensor, _cloned, (args, kwargs))
+    _check_fake(op, given, named, close)
     found = []
     for call in (op, torch.compile(op, backend="eager")):
         given, named = pytree.tree_map_only(torch.Tensor, _cloned, (args, kwargs))
