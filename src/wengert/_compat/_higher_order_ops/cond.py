@@ -40,6 +40,5 @@ def cond(
             "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, "
             f"but got {operands}."
         )
-    if isinstance(pred, Tensor):
-        pred = pred.item()  # as ``bool`` it would be the program's own branch, which fullgraph=True refuses
-    return (true_fn if pred else false_fn)(*operands)
+    chosen = pred.item() if isinstance(pred, Tensor) else pred  # not bool(): fullgraph=True refuses programs' branches
+    return (true_fn if chosen else false_fn)(*operands)

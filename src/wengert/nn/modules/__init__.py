@@ -1,6 +1,6 @@
 """The layers of ``torch.nn``, in modules by subject."""
 
-from ._making import own_form
+from ._making import own_form as _own_form
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403
@@ -26,13 +26,13 @@ from .sparse import *  # noqa: F403
 from .transformer import *  # noqa: F403
 from .upsampling import *  # noqa: F403
 
+__all__ = sorted(name for name, value in globals().items() if isinstance(value, type))  # noqa: PLE0605
+
 _UNKNOWN_TO_PYTORCH = frozenset([
     "_Alpha", "_AvgPoolWithDivisor", "_ConstantPadNd", "_Conv", "_ConvTranspose", "_FractionalMaxPoolNd", "_Inplace",
     "_LazyConvXdMixin", "_MarginLoss", "_MaxUnpoolNd", "_OverDim", "_PadNd", "_Shrink", "_TransformerLayer",
     "_ZeroPadNd",
 ])  # fmt: skip  # bases whose ``__init__`` each layer has under its own name, which Python's errors show
-for _kind in [k for k in globals().values() if isinstance(k, type)]:
+for _kind in [globals()[name] for name in __all__]:
     if _kind.__init__.__qualname__.partition(".")[0] in _UNKNOWN_TO_PYTORCH:
-        _kind.__init__ = own_form(_kind, _kind.__init__)  # type: ignore[misc]
-
-__all__ = sorted(name for name, value in globals().items() if isinstance(value, type))  # noqa: PLE0605
+        _kind.__init__ = _own_form(_kind, _kind.__init__)  # type: ignore[misc]
