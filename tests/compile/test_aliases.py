@@ -277,3 +277,15 @@ def test_views_of_a_tensor_whose_shape_changes(change: str, backend: str) -> Non
         inputs = [torch.arange(6.0).view(2, 3) + k for k in range(3)]
         found.append([([t.tolist() for t in f(x)], x.tolist()) for x in inputs])
     assert found[0] == found[1]
+
+
+def test_an_integer_that_is_written_gets_no_history() -> None:
+    def f(w: Any, x: Any) -> Any:
+        w.copy_(x * 1)
+        return w + 0
+
+    compiled = torch.compile(f, backend="numpy")
+    for _ in range(3):
+        w = torch.zeros(3, dtype=torch.int32)
+        assert compiled(w, torch.ones(3, requires_grad=True)).tolist() == [1, 1, 1]
+        assert not w.requires_grad and not compiled._compiled.broken

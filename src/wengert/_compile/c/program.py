@@ -148,8 +148,8 @@ class CProgram:
                     self.late.add(k)
             elif owner >= 0 and taken.setdefault(place.memory, owner) != owner:
                 self.late.add(k)
-        moved = {k for k, strides in enumerate(self.strides) if strides is not None}
-        if self.owners is not None and plan.parts(self.late | moved, self.owners):
+        reordered = {k for k, strides in enumerate(self.strides) if strides is not None}
+        if self.owners is not None and plan.parts(self.late | reordered, self.owners):
             raise Unsupported("results that share memory are copies")
         self.fresh_roots = [m for m in self.roots if plan.values[m].source is None]
 

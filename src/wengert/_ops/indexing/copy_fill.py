@@ -208,6 +208,8 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
+        if a.dtype in INTEGRAL:  # it gets no history
+            src = wrap(s)
         del a  # references are counted: NOTE [ Views and writes in place ]
         return apply_inplace(lambda x, v: with_node_name(copy(x, v, False), node), self, (src,))
     if s.dtype.kind == "c" != a.dtype.kind:
