@@ -59,6 +59,8 @@ def load_all() -> None:
     if not _all_loaded:
         _import((*MODULES, *(module for module in INDEX if module[0] == ".")))  # those of other rooms too
         _all_loaded = True  # only now: an import may be interrupted, and another thread must wait for it
+        for space in SPACES:  # what looks through ``vars(Tensor)`` finds members
+            table_of(space).keys()
 
 
 _all_loaded = False
