@@ -285,7 +285,9 @@ class Tensor(metaclass=TensorMeta):
         """``input + value * tensor1 * tensor2``, broadcasting."""
     def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """In-place form of ``addcmul``."""
-    def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
+    def addmm(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
+    def addmm_(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addmm``."""
     def addmv(self, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
@@ -1030,6 +1032,8 @@ class Tensor(metaclass=TensorMeta):
     def min(self, dim: _int, keepdim: _bool=False) -> _return_types.min: ...
     def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; nan if either is nan. On a tie each gets half of the gradient."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> _return_types.mode:
         """The most frequent element along a dim (the smallest of several), and its last index."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:

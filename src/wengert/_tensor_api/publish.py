@@ -137,10 +137,11 @@ def attach() -> None:
 
 def place() -> None:
     """Put placeholders into ``Tensor`` for new methods. What an interrupt leaves undone is done at the next call."""
+    table = PUBLIC["Tensor"]
     while unplaced:
         name = unplaced[-1]
-        if type(vars(Tensor).get(name)) is not LateMember:
-            setattr(Tensor, name, LateMember(name, PUBLIC["Tensor"]))
+        if not (dict.__contains__(table, name) or type(vars(Tensor).get(name)) is LateMember):
+            setattr(Tensor, name, LateMember(name, table))
         unplaced.pop()
 
 
