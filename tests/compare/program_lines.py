@@ -194,7 +194,7 @@ d=F.layer_norm(a,(3,)) d=Cube.apply(a) d=Double.apply(a) with_T.no_grad():d=a*b 
 d=a.pow(3) d=a.prod(0) d=a.tril() d=a.diagonal() d=a.double()
 d=T.autograd.grad(a.sum(),b,create_graph=True,allow_unused=True)[0] d=a.index_select(0,L([0,0])) d=a.gather(0,L([[0]]))
 d=a.transpose(0,-1) d=T.stack([a,b]) d=F.gelu(a) d=a.var() d=a.sort(0)[0] d=a.logsumexp(0) d=a.expand(2,*a.shape)
-d=T.zeros_like(a) d=a.new_zeros(3) d=T.func.vjp(T.sin,a)[1](b)[0] d=a>b d=a.long() d=a.abs() d=a/b d=T.linalg.inv(a)
+d=T.zeros_like(a) d=a.new_zeros(3) d=a>b d=a.long() d=a.abs() d=a/b d=T.linalg.inv(a)
 d=a.clamp(-1,1) a.clamp_(-1,1) d=Mul.apply(a,b) a.add_(b) a[...,0]=b
 """
 CHECKPOINTS = """
