@@ -586,14 +586,14 @@ def test_operands_are_cast_in_regions(either: ModuleType) -> None:
     op = either.library.custom_op(
         "casts::mm", lambda a, b: a @ b, mutates_args=(), schema="(Tensor a, Tensor b) -> Tensor"
     )
-    op.register_autocast("cpu", either.bfloat16)
+    op.register_autocast("cpu", either.float16)
     x = either.ones(2, 2)
     assert op(x, x).dtype is either.float32
-    with either.autocast("cpu", dtype=either.bfloat16):
-        assert op(x, x).dtype is either.bfloat16
+    with either.autocast("cpu", dtype=either.float16):
+        assert op(x, x).dtype is either.float16
         assert op(x.double(), x.double()).dtype is either.float64
     with pytest.raises(ValueError, match=r"register_autocast\(3\): got unexpected type for op: <class 'int'>"):
-        either.library.register_autocast(3, "cpu", either.bfloat16)
+        either.library.register_autocast(3, "cpu", either.float16)
 
 
 def test_rules_of_dispatch_modes(either: ModuleType) -> None:

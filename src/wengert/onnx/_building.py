@@ -6,7 +6,8 @@ arguments, tensors as ``Value``, and gives the name of the result, or names if i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import wengert as torch
 
 from .._base.errors import noted
 from ..export._tracing import line_of
+from ..export.dynamic_shapes import Symbol
 from ..fx.node import Node, map_arg
 from ..utils._aten import OpOverload
 from ._errors import UnsupportedOperatorError
@@ -77,10 +79,12 @@ class Builder:
     Args:
         onnx: the package.
         opset: the version of its operators.
+        sizes: the sizes that may differ.
     """
 
-    def __init__(self, onnx: Any, opset: int) -> None:
+    def __init__(self, onnx: Any, opset: int, sizes: Iterable[Symbol]) -> None:
         self.onnx, self.opset = onnx, opset
+        self.sizes = {str(s): s.shown for s in sizes if s.shown.isidentifier()}  # their names in the program
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.values: dict[Node, Any] = {}
@@ -237,7 +241,14 @@ class Builder:
         meta = node.meta.get("val")
         if not isinstance(meta, Tensor):
             return Value(names, torch.int64, ())
-        return Value(names, meta.dtype, tuple(node.meta.get("symbolic_shape", meta.shape)))
+        return Value(names, meta.dtype, self.sizes_of(node))
+
+    def sizes_of(self, node: Node) -> tuple[int | str, ...]:
+        """The sizes of a node's value; texts of those that may differ."""
+        shape = node.meta.get("symbolic_shape", node.meta["val"].shape)
+        return tuple(
+            [re.sub(r"\w+", lambda m: self.sizes.get(m[0], m[0]), d) if isinstance(d, str) else d for d in shape]
+        )
 
     def of_python(self, node: Node) -> Any:
         """``getitem``, arithmetic of sizes, and ``_set_grad_enabled``, which has no meaning in ONNX."""

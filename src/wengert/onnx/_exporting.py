@@ -157,7 +157,7 @@ def converted(onnx: Any, program: ExportedProgram, opset: int, input_names: Any,
     """The ONNX model of a program."""
     from . import _elementwise, _layers, _shapes  # noqa: F401  they fill the table
 
-    b = Builder(onnx, opset)
+    b = Builder(onnx, opset, program.dynamic.values())
     nodes = list(program.graph.nodes)
     signature = program.graph_signature
     inputs: list[Any] = []
@@ -170,8 +170,7 @@ def converted(onnx: Any, program: ExportedProgram, opset: int, input_names: Any,
             b.values[node] = spec.arg.value
         else:
             name = b.fresh(wanted.pop(0) if wanted else node.name)
-            shape = tuple(node.meta.get("symbolic_shape", node.meta["val"].shape))
-            b.values[node] = Value(name, node.meta["val"].dtype, shape)
+            b.values[node] = Value(name, node.meta["val"].dtype, b.sizes_of(node))
             inputs.append(_info(b, b.values[node]))
     for node, spec in parameters.items():
         tensor = program.tensor(str(spec.target)).detach()
@@ -220,7 +219,7 @@ def _outputs(b: Builder, node: Any, wanted: list[str]) -> list[Any]:
             final = b.fresh(name or f"{value.name}_out")
             b.nodes.append(b.onnx.helper.make_node("Identity", [value.name], [final], name=b.fresh(f"node_{final}")))
         taken.add(final)
-        infos.append(_info(b, Value(final, meta.dtype, tuple(out.meta.get("symbolic_shape", meta.shape)))))
+        infos.append(_info(b, Value(final, meta.dtype, b.sizes_of(out))))
     return infos
 
 
