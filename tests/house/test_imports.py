@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 
+import numpy as np
 import pytest
 
 
@@ -47,7 +49,8 @@ def test_scipy_is_loaded_by_the_first_function_that_needs_it() -> None:
         any(m.startswith("scipy") for m in modules_after(f"import wengert; wengert.{call}"))
         for call in ("lgamma(wengert.ones(2))", "linalg.lu(wengert.eye(2))")
     )
-    assert a_package and not one_ufunc
+    assert a_package
+    assert one_ufunc is (np.lib.NumpyVersion(version("scipy")) < "1.14.0")  # whose functions need the package
 
 
 def test_a_device_is_a_context_from_the_start() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from types import ModuleType
 from typing import Any
 
@@ -150,4 +151,4 @@ def test_hooks_are_printed_as_an_ordered_dict() -> None:
     layer = T.nn.Linear(2, 2)
     assert repr(layer._forward_pre_hooks) == "OrderedDict()"
     prune.identity(layer, "weight")
-    assert repr(layer._forward_pre_hooks).startswith("OrderedDict([(")
+    assert repr(layer._forward_pre_hooks) == repr(OrderedDict(layer._forward_pre_hooks))
