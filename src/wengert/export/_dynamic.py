@@ -55,7 +55,8 @@ def traced_with_sizes(
             return made
         symbol = made.symbol
         for group in itertools.islice(_groups(leaves, found, symbol, known), 50):
-            joined = [s._replace(symbol=group[0]) if s.symbol in group else s for s in found]
+            one = min(group, key=lambda s: int(s[1:]))  # PyTorch takes the lesser of equal ones
+            joined = [s._replace(symbol=one) if s.symbol in group else s for s in found]
             again = _attempt(mod, leaves, in_spec, joined, known)
             if isinstance(again, tuple):
                 return again
