@@ -129,7 +129,13 @@ generator._lock.release()
 
 
 def test_an_interrupt_during_a_fork_is_raised_where_the_fork_returns() -> None:
-    command = [sys.executable, "-W", "ignore", "-c", _INTERRUPTED]  # the lines that warn of threads lose it, from 3.12 on
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        _INTERRUPTED,
+    ]  # the lines that warn of threads lose it, from 3.12 on
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\nTrue True\n", ran.stderr
 

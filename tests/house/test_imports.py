@@ -153,7 +153,7 @@ def test_the_import_changes_no_setting_but_a_filter_for_its_own_lines() -> None:
     assert done.stdout == "1 ['RuntimeWarning']\n"
 
 
-@pytest.mark.parametrize("line", [*range(1, 90, 22), *range(90, 137, 4)])  # of 136 where this was written
+@pytest.mark.parametrize("line", [*range(1, 66, 16), *range(68, 117, 4)])  # of 116 where this was written
 def test_an_interrupt_while_methods_are_attached_leaves_them_usable(line: int) -> None:
     modules_after(f"""
 import sys, wengert
@@ -181,6 +181,7 @@ try:
     x.topk(2)
 except KeyboardInterrupt:
     assert not left
+sys.settrace(None)
 assert x.topk(2).values.tolist() == [3.0, 2.0]
 assert x.sort().values.tolist() == wengert.msort(x).tolist() == [1.0, 2.0, 3.0]
 assert x.topk.__func__.__code__ is not wengert.topk.__code__

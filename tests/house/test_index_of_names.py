@@ -124,3 +124,35 @@ for use in (lambda: x.exp(), lambda: len(torch.__all__) and list(__import__("wen
 print((x * 0).exp().tolist(), (x * x + x.sum()).tolist(), torch.linalg.det(torch.eye(2)).item())
 """
     assert python(program) == "interrupted\n[1.0, 1.0] [4.0, 7.0] 1.0"
+
+
+def test_threads_may_use_a_function_first_at_the_same_time() -> None:
+    """Modules are imported and methods attached while other threads do the same."""
+    program = '''
+import random, sys, threading
+import wengert as torch, wengert.nn.functional as F
+
+sys.setswitchinterval(1e-6)
+x, rows = torch.rand(3, 4), torch.tensor([0, 2, 1])
+calls = """torch.std(x); x.std(); x.topk(2); torch.topk(x, 2); F.softmax(x, 1); x.softmax(1); x.logsumexp(0); x.median()
+torch.median(x, 1); x.unfold(0, 2, 1); torch.linalg.inv(x[:, :3]); torch.fft.fft(x); x.mT; torch.special.i0e(x)
+x.roll(1); torch.roll(x, 1); x.var(0); x.gather(1, rows[:, None]); torch.einsum("ij->j", x)""".replace("\\n", ";").split(";")
+together, failed = threading.Barrier(8), []
+
+def run(k):
+    mine = random.Random(k).sample(calls, len(calls)) if k % 2 else calls
+    together.wait()
+    for call in mine:
+        try:
+            eval(call.strip())
+        except Exception as error:
+            failed.append((call, repr(error)))
+
+threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failed)
+'''
+    assert [python(program) for _ in range(3)] == ["[]"] * 3

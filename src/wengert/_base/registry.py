@@ -159,7 +159,7 @@ WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # operators on several tensors,
 WITH_COMPRESSED: dict[str, Callable[..., Any]] = {}  # operators on several tensors, some of them sparse CSR or CSC
 PUBLIC: dict[str, PublicTable] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
 places: dict[int, list[tuple[str, str]]] = {}  # id of a function that is not ready yet -> (space, name) of each name
-unplaced: list[str] = []  # names of methods for which ``Tensor`` has no placeholder yet
+unplaced: dict[str, None] = {}  # names of methods for which ``Tensor`` has no placeholder yet
 
 
 PLAIN: dict[str, Callable[..., Any]] = {}  # functions of ``lib`` for arrays of other libraries, by name
@@ -211,11 +211,12 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
         space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
-        if space == "Tensor":
-            fn = not_writable(name, fn) if type(fn) is property else fn
-            unplaced.append(name)
+        if space == "Tensor" and type(fn) is property:
+            fn = not_writable(name, fn)
         table_of(space)[name] = fn
         places.setdefault(id(fn), []).append((space, name))
+        if space == "Tensor":
+            unplaced[name] = None
     return fn
 
 

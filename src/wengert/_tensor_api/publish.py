@@ -121,7 +121,7 @@ def keep_former_names() -> None:
 def attach() -> None:
     """Attach the graph's methods to ``Tensor``, and placeholders for the methods that have yet to be made ready."""
     keep_former_names()
-    unplaced.extend(PUBLIC["Tensor"].home)
+    unplaced.update(dict.fromkeys(PUBLIC["Tensor"].home))
     place()
     Tensor.backward = graph.tensor_backward
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
@@ -136,13 +136,15 @@ def attach() -> None:
 
 
 def place() -> None:
-    """Put placeholders into ``Tensor`` for new methods. What an interrupt leaves undone is done at the next call."""
+    """Put placeholders into ``Tensor`` for new methods. What an interrupt leaves undone is done at the next call.
+
+    Several threads may be in here.
+    """
     table = PUBLIC["Tensor"]
-    while unplaced:
-        name = unplaced[-1]
+    for name in list(unplaced):
         if not (dict.__contains__(table, name) or type(vars(Tensor).get(name)) is LateMember):
             setattr(Tensor, name, LateMember(name, table))
-        unplaced.pop()
+        unplaced.pop(name, None)
 
 
 @make_ready.set
