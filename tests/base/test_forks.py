@@ -135,7 +135,7 @@ def test_an_interrupt_during_a_fork_is_raised_where_the_fork_returns() -> None:
         "ignore",
         "-c",
         _INTERRUPTED,
-    ]  # the lines that warn of threads lose it, from 3.12 on
+    ]  # Python's warning of threads loses it
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\nTrue True\n", ran.stderr
 

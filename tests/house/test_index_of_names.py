@@ -136,7 +136,8 @@ sys.setswitchinterval(1e-6)
 x, rows = torch.rand(3, 4), torch.tensor([0, 2, 1])
 calls = """torch.std(x); x.std(); x.topk(2); torch.topk(x, 2); F.softmax(x, 1); x.softmax(1); x.logsumexp(0); x.median()
 torch.median(x, 1); x.unfold(0, 2, 1); torch.linalg.inv(x[:, :3]); torch.fft.fft(x); x.mT; torch.special.i0e(x)
-x.roll(1); torch.roll(x, 1); x.var(0); x.gather(1, rows[:, None]); torch.einsum("ij->j", x)""".replace("\\n", ";").split(";")
+x.roll(1); torch.roll(x, 1); x.var(0); x.gather(1, rows[:, None]); torch.einsum("ij->j", x)"""
+calls = calls.replace("\\n", ";").split(";")
 together, failed = threading.Barrier(8), []
 
 def run(k):
