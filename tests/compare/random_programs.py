@@ -236,15 +236,16 @@ def _helpers(T: ModuleType, log: list[Any]) -> dict[str, Any]:
 def _ruled(T: ModuleType) -> dict[str, Any]:
     """Custom functions with rules for forward mode and ``vmap``."""
 
-    class Cube(T.autograd.Function):  # type: ignore[name-defined, misc]
-        @staticmethod
-        def forward(x: Any) -> Any:
-            return x**3
-
+    class Saving(T.autograd.Function):  # type: ignore[name-defined, misc]
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx.save_for_backward(*inputs)
             ctx.save_for_forward(*inputs)
+
+    class Cube(Saving):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
@@ -274,15 +275,10 @@ def _ruled(T: ModuleType) -> dict[str, Any]:
 
         jvp = backward
 
-    class Mul(T.autograd.Function):  # type: ignore[name-defined, misc]
+    class Mul(Saving):
         @staticmethod
         def forward(x: Any, y: Any) -> Any:
             return x * y
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.save_for_backward(*inputs)
-            ctx.save_for_forward(*inputs)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:

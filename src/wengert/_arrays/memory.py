@@ -48,6 +48,16 @@ def storage_of(a: Any) -> Any:
         a = base
 
 
+def repeats(shape: Any, strides: Any) -> bool:
+    """Whether elements of several places are one in memory, as those of an expanded array."""
+    return any(s == 0 and n > 1 for s, n in zip(strides, shape, strict=True))
+
+
+def once(a: Any) -> tuple[slice, ...]:
+    """The index of the part of an array in which an element that is repeated by a stride of 0 is there once."""
+    return tuple([slice(0, 1) if s == 0 else slice(None) for s in a.strides])
+
+
 def bytes_around(a: Any) -> tuple[int, int]:
     """The bytes of the storage before an array's first element, and from there on.
 

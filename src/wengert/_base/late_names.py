@@ -60,20 +60,24 @@ class Table(dict[str, Any]):
     def __len__(self) -> int:
         return len(self.names())
 
-    def __iter__(self) -> Iterator[str]:
+    def _complete(self) -> None:
+        """Bring all entries, before the table is read as a whole."""
         import_all.run()
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete()
         return dict.__iter__(self)
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]  # dict's are views too
-        import_all.run()
+        self._complete()
         return dict.keys(self)
 
     def values(self) -> ValuesView[Any]:  # type: ignore[override]  # dict's are views too
-        import_all.run()
+        self._complete()
         return dict.values(self)
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's are views too
-        import_all.run()
+        self._complete()
         return dict.items(self)
 
 
@@ -111,24 +115,8 @@ class PublicTable(Table):
     def __contains__(self, name: object) -> bool:
         return name in self.unready or super().__contains__(name)
 
-    def __iter__(self) -> Iterator[str]:
-        self._complete()
-        return dict.__iter__(self)
-
-    def keys(self) -> KeysView[str]:  # type: ignore[override]  # as above
-        self._complete()
-        return dict.keys(self)
-
-    def values(self) -> ValuesView[Any]:  # type: ignore[override]  # as above
-        self._complete()
-        return dict.values(self)
-
-    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # as above
-        self._complete()
-        return dict.items(self)
-
     def _complete(self) -> None:
-        import_all.run()
+        super()._complete()
         for value in [*self.unready.values()]:
             make_ready.run(value)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import once, repeats
 from ..optim._elementwise import number
 
 
@@ -24,10 +25,9 @@ class InOrder:
 
 def copied(a: Any) -> Any:
     """A copy with the same order of dims in memory; what is repeated is in memory once, as in what was expanded."""
-    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+    if not repeats(a.shape, a.strides):
         return np.array(a, order="K")
-    once = tuple([slice(0, 1) if s == 0 else slice(None) for s in a.strides])
-    return np.broadcast_to(np.array(a[once], order="K"), a.shape)
+    return np.broadcast_to(np.array(a[once(a)], order="K"), a.shape)
 
 
 class Step:

@@ -27,6 +27,7 @@ from .._base.torch_function import STATE
 from .._base.tracing import COMPILING, TRACER
 from .._tape.tensor import Tensor
 from .._tensor_api.function_modes import TorchFunctionMode
+from ..fx._utils import without_data
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..nn.modules.container import Sequential
@@ -219,7 +220,7 @@ class Capture(TorchFunctionMode):
                 node = self.graph.create_node("placeholder", name, (), {}, name.lower(), kind)
             if last is None:
                 next(iter(self.graph.nodes)).prepend(node)
-            node.meta["example_value"] = _without_elements(t)
+            node.meta["example_value"] = without_data(t)
             if layers := self._layers():
                 node.meta["nn_module_stack"] = _stack(layers)
             self.nodes[id(t)] = node
@@ -268,7 +269,7 @@ class Capture(TorchFunctionMode):
 def _describe(node: Any, out: Any, layers: list[tuple[str, Module]]) -> None:
     """Note a node's value without its elements, the modules that compute it, and what of the program it is."""
     if node.target is not operator.setitem:
-        node.meta["example_value"] = pytree.tree_map(_without_elements, out)
+        node.meta["example_value"] = pytree.tree_map_only(Tensor, without_data, out)
     source = node.target
     if layers:
         node.meta["nn_module_stack"] = _stack(layers)
@@ -280,12 +281,6 @@ def _describe(node: Any, out: Any, layers: list[tuple[str, Module]]) -> None:
 
 def _stack(layers: list[tuple[str, Module]]) -> dict[str, tuple[str, type]]:
     return {str(id(m)): (path, type(m)) for path, m in layers}
-
-
-def _without_elements(value: Any) -> Any:
-    if not isinstance(value, Tensor):
-        return value
-    return import_module("wengert").empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
 
 
 def _grad_mode() -> bool:
@@ -482,11 +477,13 @@ class Pieces:
         self.known[key] = run = compiled_by(self.backend, graph, inputs)
         return run
 
-    def run(self, fn: Any, args: Any, kwargs: Any, began: Any = None) -> Any:
-        """Call the function as it is, and give the backend the pieces that are new; ``began`` gets the capture."""
-        capture = Capture(fn, args, kwargs, self)
-        if began is not None:
-            began(capture)
+    def capture(self, fn: Any, args: Any, kwargs: Any) -> Capture:
+        """What notes one call."""
+        return Capture(fn, args, kwargs, self)
+
+    def run(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        """Call the function as it is, and give the backend the pieces that are new."""
+        capture = self.capture(fn, args, kwargs)
         before = COMPILING.set(True)
         sys.setprofile(capture.returned)
         try:

@@ -74,19 +74,35 @@ def export(
     return inner(*extra_args, **extra_kwargs)
 
 
+class _Graphs(Pieces):
+    """The graphs of one call, which no backend compiles."""
+
+    noted: Capture
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.found: list[tuple[Graph, list[Tensor]]] = []
+
+    def compiled(self, graph: Graph, inputs: list[Tensor]) -> Any:
+        """Keep a graph."""
+        self.found.append((graph, inputs))
+
+    def capture(self, fn: Any, args: Any, kwargs: Any) -> Capture:
+        """Keep what notes the call."""
+        self.noted = super().capture(fn, args, kwargs)
+        return self.noted
+
+
 def _captured(f: Callable[..., Any], args: Any, kwargs: Any) -> GraphModule:
-    found: list[Any] = []
-    pieces = Pieces(None)
-    captures: list[Capture] = []
-    pieces.compiled = lambda graph, inputs: found.append((graph, inputs))  # type: ignore[method-assign]
-    out = pieces.run(f.__call__ if isinstance(f, Module) else f, args, kwargs, captures.append)
-    if len(found) != 1:
+    graphs = _Graphs()
+    out = graphs.run(f.__call__ if isinstance(f, Module) else f, args, kwargs)
+    if len(graphs.found) != 1:
         raise noted(
             Unsupported("the call is no single graph"),
-            f"Why: it has {len(found)} parts, since Python takes elements out of tensors, or computes nothing.",
+            f"Why: it has {len(graphs.found)} parts, since Python takes elements out of tensors, or computes nothing.",
         )
-    ((graph, inputs),) = found
-    return _with_arguments(graph, inputs, captures[0], f, (args, kwargs), out)
+    ((graph, inputs),) = graphs.found
+    return _with_arguments(graph, inputs, graphs.noted, f, (args, kwargs), out)
 
 
 def _with_arguments(graph: Graph, inputs: list[Tensor], capture: Capture, f: Any, call: Any, out: Any) -> GraphModule:

@@ -199,14 +199,14 @@ class NumpyProgram:
             roots = self._roots(ref)
             given = any(self.plan.values[r].source is not None for r in roots)
             name = safe(ref)
-            copied = name.startswith("w")
-            if owner >= 0 and not copied and (given or any(taken.get(r, owner) != owner for r in roots)):
+            alone = name.startswith("w")
+            if owner >= 0 and not alone and (given or any(taken.get(r, owner) != owner for r in roots)):
                 self._line(f"r{k} = {self._copy(ref, name)}")
                 name = f"r{k}"
-                copied = True
+                alone = True
             elif owner >= 0:
                 taken.update(dict.fromkeys(roots, owner))
-            if copied:
+            if alone:
                 apart.append(k)
             names.append(name)
         if self.owners is not None and self.plan.parts(apart, self.owners):

@@ -36,6 +36,7 @@ from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
 from .._tape.replaced import _replace_views, replace_payload
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
+from .._tape.view_chain import root_of
 from .._tape.views import count_write
 from .calls import InOrder, Step
 from .lowering import PLAIN, lowered, run_core
@@ -564,13 +565,5 @@ def _fresh(arrays: list[Any], out: Any) -> bool:
     return not given.intersection(made) and len(set(made)) == len(made)
 
 
-def _root(t: Tensor) -> Tensor:
-    view = view_of(t)
-    while view is not None:
-        t = view[0]
-        view = view_of(t)
-    return t
-
-
 def _related(t: Tensor, other: Tensor) -> bool:
-    return _root(t) is _root(other)
+    return root_of(t) is root_of(other)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.layouts import is_dense
-from .._arrays.memory import storage_of
+from .._arrays.memory import repeats, storage_of
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
@@ -270,7 +270,7 @@ def _refuse_overlap(outs: Any, results: Any, args: Any, apart: bool) -> None:
         a = o._payload
         if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or apart):
             continue
-        if apart and a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        if apart and a.size and repeats(a.shape, a.strides):
             raise RuntimeError(_OVERLAP.format("more than one element of the", "refers"))
         same_shape = a.shape == r._payload.shape
         first = a.ctypes.data

@@ -37,6 +37,13 @@ def is_replayed(chain: Any) -> bool:
     return not _REPLAYED.isdisjoint(name for name, _ in chain)
 
 
+def root_of(tensor: Tensor) -> Tensor:
+    """The tensor of which a view shows elements, at the end of its chain; the tensor itself if it is no view."""
+    while (view := view_of(tensor)) is not None:
+        tensor = view[0]
+    return tensor
+
+
 def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
     """A view's base, and the chain that makes the view from it.
 
@@ -188,10 +195,7 @@ def without_view(t: Tensor, node: str | None = None) -> Tensor:
             del t._view
         return t if node is None else with_node_name(t, node)
     r = wrap(t._payload, t._node)
-    base = t
-    while (view := view_of(base)) is not None:
-        base = view[0]
-    if base._box is not None:  # a node may have saved the memory: it knows of writes to the result
+    if root_of(t)._box is not None:  # a node may have saved the memory: it knows of writes to the result
         r._box = box = Box()
         box.a, box.cell = r._payload, version_of(t)
     return r if node is None else with_node_name(r, node)

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import owner_of, unlocked
+from .._arrays.memory import owner_of, repeats, unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
@@ -268,7 +268,7 @@ def _unlocked(self: Tensor, a: Any) -> Any:
     if inference_tensors and is_inference(self):
         refuse_write(self)
         return unlocked(a)
-    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+    if not repeats(a.shape, a.strides):
         if owner_of(a).flags.writeable:
             return unlocked(a)  # a part of an expanded tensor without repeated elements
     elif not a.size:

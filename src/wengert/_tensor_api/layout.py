@@ -1,7 +1,6 @@
 """The layout of a tensor in memory: sizes, strides, offsets, its kind of dtype, and properties that never vary.
 
-These are ``Tensor``'s methods and properties that read facts of the array and compute nothing, and the few that apply a
-Python function to its elements.
+These are ``Tensor``'s methods and properties that read facts of the array and compute nothing.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import repeats
 from .._base import errors
 from .._base.constants import Size
 from .._base.dtypes import from_numpy_dtype
@@ -99,11 +100,7 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
                 "will likely fail if all the inputs are not of double precision floating point or complex. "
             )
         a = x._payload
-        if (
-            isinstance(a, np.ndarray)
-            and a.size
-            and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
-        ):
+        if isinstance(a, np.ndarray) and a.size and repeats(a.shape, a.strides):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "

@@ -22,6 +22,7 @@ from .._base.heap import is_frozen, lists
 from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES, name_of, public_places
 from ..fx._naming import function_name
+from ..fx._utils import without_data
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node
 from ..fx.passes.shape_prop import _extract_tensor_metadata
@@ -111,7 +112,7 @@ class Recorder(PythonKeyTracer):
     # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:
         with torch._C.DisableTorchFunction():
-            node.meta["val"] = _without_data(tensor)
+            node.meta["val"] = without_data(tensor)
             node.meta["tensor_meta"] = _extract_tensor_metadata(tensor)
         self.of_object[id(tensor)] = tensor, node
         self.nodes[memory_of(tensor)] = tensor._payload, node
@@ -215,11 +216,6 @@ class Recorder(PythonKeyTracer):
         """Run PyTorch's version of a function, and write the calls inside."""
         with self.mode:
             return function(self, *args, **kwargs)
-
-
-def _without_data(tensor: Tensor) -> Tensor:
-    """A tensor of the same shape, dtype and strides on the device ``meta``."""
-    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
 class _Functions(TorchFunctionMode):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.registry import PUBLIC
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Node
@@ -31,6 +32,11 @@ def lazy_format_graph_code(name: str, gm: GraphModule, maybe_id: int | None = No
         return f"TRACED GRAPH\n ===== {title} =====\n {gm.forward.__code__.co_filename} {shown}\n"
 
     return LazyString(text)
+
+
+def without_data(tensor: Any) -> Any:
+    """A tensor of the same shape, dtype and strides on the device ``meta``."""
+    return PUBLIC["torch"]["empty_strided"](tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
 def first_call_function_nn_module_stack(graph: Graph) -> dict[str, Any] | None:

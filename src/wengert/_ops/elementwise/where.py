@@ -18,7 +18,7 @@ from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
-from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import cast_operand, misfit, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
@@ -254,9 +254,6 @@ def _check_clamped(input: Any, name: str) -> None:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 
-_OF_NUMBERS = exactly("Found dtype {Out} but expected {Result}")
-
-
 @public("torch.clamp torch.clip Tensor.clamp Tensor.clip")
 @partial(
     in_usual_call,
@@ -273,7 +270,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     """
     if out is not None:
         bounds = isinstance(min, Tensor) or isinstance(max, Tensor)
-        return write_out(out, clamp, (input, min, max), None, None if bounds else _OF_NUMBERS)
+        return write_out(out, clamp, (input, min, max), None, None if bounds else SAME)
     tensor_min, tensor_max = isinstance(min, Tensor), isinstance(max, Tensor)
     if not tensor_min and not tensor_max:
         _check_clamped(input, "clamp")

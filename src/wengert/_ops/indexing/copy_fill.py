@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
-from ..._arrays.memory import owner_of, unlocked
+from ..._arrays.memory import once, owner_of, repeats, unlocked
 from ..._base.constants import sparse_coo
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
@@ -154,7 +154,7 @@ def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
         return None
     if is_grad_enabled() and (self._node is not None or fy is not None):
         return None
-    if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)) or not owner_of(a).flags.writeable:
+    if not repeats(a.shape, a.strides) or not owner_of(a).flags.writeable:
         return None
     example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
     warn(
@@ -265,18 +265,13 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         else:
             count_write_at(self, getframe(2))
             return self
-    if (
-        type(a) is np.ndarray
-        and 0 in a.strides
-        and a.size
-        and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
-    ):
-        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # a repeated element is in memory once
+    if type(a) is np.ndarray and 0 in a.strides and a.size and repeats(a.shape, a.strides):
+        part = once(a)
         if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
-            unlocked(a[once]).fill(element(value, logical_dtype(self)))
+            unlocked(a[part]).fill(element(value, logical_dtype(self)))
             count_write(self)
         else:
-            _fill(self[once], value, node)
+            _fill(self[part], value, node)
         return self
     value = element(value, logical_dtype(self))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):

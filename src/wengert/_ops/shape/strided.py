@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.library import COLONS
-from ..._arrays.memory import bytes_around, restrided
+from ..._arrays.memory import bytes_around, repeats, restrided
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
@@ -296,7 +296,7 @@ def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own
     memory = lib.zeros(length, self.dtype)
     lib.add_at(memory, lib.table(_flat_index(size, stride, start + storage_offset).reshape(-1)), self.reshape(-1))
     mine = lib.table(_flat_index(input_size, own, start))
-    if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
+    if repeats(input_size, own):
         count = intp.bincount(mine.reshape(-1), minlength=length)
         memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)
     if type(memory) is np.ndarray:  # in the input's own layout

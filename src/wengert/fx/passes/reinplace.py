@@ -13,6 +13,7 @@ from typing import Any
 
 import wengert as torch
 
+from ..._arrays.memory import repeats
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
 from .._compatibility import compatibility
@@ -119,7 +120,7 @@ class _Reinplacer:
         """Whether the first argument may hold the result: equal size and dtype, memory of the graph's own."""
         old, new = self.values.of[first], pytree.tree_leaves(self.values.of[n])
         if len(new) == 1 and isinstance(new[0], Tensor):
-            overlaps = any(size > 1 and step == 0 for size, step in zip(old.shape, old.stride(), strict=True))
+            overlaps = repeats(old.shape, old.stride())
             if old.numel() != new[0].numel() or old.dtype != new[0].dtype or overlaps:
                 return False
         return not self.values.memory(first) & self.inputs and sum(a is first for a in n.args) == 1
