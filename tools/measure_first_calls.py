@@ -3,7 +3,8 @@
 A fresh process for each call, after `import wengert` and its operands; bytecode caches warm, CPU time, the least of the
 runs, the collector off. Behind it what no order of the package's modules can save, measured in the same process: to
 find, read and unmarshal the bytecode of the modules that the call imported, NumPy's and SciPy's among them, without
-running them. `text`: only calls with it in their name.
+running them, and to compile the texts of the functions that it assembled, without assembling or running them. `text`:
+only calls with it in their name.
 
 `--together` calls all of them in one process instead, in a random order, as a program does that uses many: each process
 has another order, and a call's figure is the median over the processes. The collector is on, as a program has it.
@@ -33,7 +34,7 @@ torch.zeros(3); torch.arange(5); torch.tensor([1.0]); torch.rand(3); torch.randn
 x.detach(); repr(x); x.tolist(); (z * z).sum().backward(); x.add_(y); x.copy_(y)
 """
 OPERANDS = """
-import gc, marshal, random, statistics, sys, time
+import gc, linecache, marshal, random, statistics, sys, time
 import wengert as torch, wengert.nn.functional as F
 x, y, z = torch.tensor([.5, .25, .75, .875]), torch.tensor([1., 2., 3., 4.]), torch.tensor([1., 2.], requires_grad=True)
 m = torch.tensor([[.5, -1.25, 2., .75], [1.5, -.5, 3., .25], [-2., 1.25, .125, 1.]])
@@ -42,40 +43,59 @@ i, j = torch.tensor([0, 2, 1]), torch.tensor([[0, 1, 2, 3]])
 p, w = torch.tensor([[[[1.] * 4] * 4]]), torch.tensor([[[[1.] * 2] * 2]])
 clock = time.thread_time
 """
+FLOOR = """
+from importlib.machinery import PathFinder
+from wengert._kinds.templates import _codes
+
+
+def known():
+    return set(sys.modules), set(_codes)
+
+
+def floor(modules, codes):
+    specs = [s for name in modules if (s := getattr(sys.modules[name], "__spec__", None)) and s.cached]
+    texts = ["".join(linecache.getlines(_codes[key].co_filename)) for key in codes]
+    begun = clock()
+    for spec in specs:
+        package = spec.parent if spec.submodule_search_locations is None else spec.name.rpartition(".")[0]
+        PathFinder.find_spec(spec.name, getattr(sys.modules.get(package), "__path__", None))
+        with open(spec.cached, "rb") as file:
+            marshal.loads(file.read()[16:])
+    for text in texts:
+        compile(text, "text", "exec")
+    return clock() - begun
+
+
+def first(call):
+    modules, codes = known()
+    begun = clock()
+    call()
+    return clock() - begun, sys.modules.keys() - modules, _codes.keys() - codes
+"""
 ALONE = (
     OPERANDS
+    + FLOOR
     + """
-call, before = eval("lambda: " + sys.argv[1]), set(sys.modules)
+call = eval("lambda: " + sys.argv[1])
 gc.collect()
 gc.disable()
+taken, modules, codes = first(call)
+least = floor(modules, codes)
 begun = clock()
 call()
-taken = clock() - begun
-specs = [s for name in sys.modules.keys() - before if (s := getattr(sys.modules[name], "__spec__", None)) and s.cached]
-from importlib.machinery import PathFinder
-begun = clock()
-for spec in specs:
-    parent = sys.modules.get(spec.parent if spec.submodule_search_locations is None else spec.name.rpartition(".")[0])
-    PathFinder.find_spec(spec.name, getattr(parent, "__path__", None))
-    with open(spec.cached, "rb") as file:
-        marshal.loads(file.read()[16:])
-least = clock() - begun
-begun = clock()
-call()
-print(taken, least, clock() - begun, len(specs))
+print(taken, least, clock() - begun, len(modules), len(codes))
 """
 )
 TOGETHER = (
     OPERANDS
+    + FLOOR
     + """
 calls = [(text, eval("lambda: " + text)) for text in sys.argv[2:]]
 random.Random(int(sys.argv[1])).shuffle(calls)
-taken = {}
-for text, call in calls:
-    begun = clock()
-    call()
-    taken[text] = clock() - begun
-print(*[taken[text] for text in sys.argv[2:]])
+taken = {text: first(call) for text, call in calls}
+for text in sys.argv[2:]:
+    seconds, modules, codes = taken[text]
+    print(seconds, floor(modules, codes))
 """
 )
 
@@ -92,13 +112,21 @@ def together(wanted: list[str], runs: int) -> None:
     with tempfile.TemporaryDirectory() as cache:
         measured(cache, TOGETHER, "0", *wanted)  # fills the cache of bytecode
         orders = [measured(cache, TOGETHER, str(order), *wanted) for order in range(runs)]
-    rows = sorted((statistics.median(figures), call) for call, *figures in zip(wanted, *orders, strict=True))
-    for first, call in rows:
-        print(f"{first * 1e3:7.2f} ms  {call}")
-    every = [first for first, _ in rows]
-    print(
-        f"median of {len(rows)} in one process: {statistics.median(every) * 1e3:.2f} ms; within 1 ms: "
-        f"{sum(first < 1e-3 for first in every)}; all together {statistics.median(map(sum, orders)) * 1e3:.0f} ms"
+    firsts, floors = (list(zip(*(order[k::2] for order in orders), strict=True)) for k in (0, 1))
+    rows = sorted(zip(map(statistics.median, firsts), map(statistics.median, floors), wanted, strict=True))
+    for first, least, call in rows:
+        print(f"{first * 1e3:7.2f} ms, floor {least * 1e3:6.2f}  {call}")
+    first, least = (statistics.median(map(sum, zip(*figures, strict=True))) * 1e3 for figures in (firsts, floors))
+    print(f"{summary(rows)}; all together in one process {first:.0f} ms, floor {least:.0f} ms")
+
+
+def summary(rows: list[tuple[float, float, str]]) -> str:
+    """One line about the first calls: (seconds, floor, call) each."""
+    first, least = (statistics.median(row[k] for row in rows) * 1e3 for k in (0, 1))
+    over = [least for first, least, _ in rows if first > 1e-3]
+    return (
+        f"median of {len(rows)}: {first:.2f} ms, floor {least:.2f} ms; within 1 ms: {len(rows) - len(over)}; "
+        f"of the others {sum(least > 1e-3 for least in over)} have a floor above it"
     )
 
 
@@ -114,13 +142,10 @@ def main() -> None:
         for call in wanted:
             measured(cache, ALONE, call)  # fills the cache of bytecode
         rows = sorted((min(measured(cache, ALONE, call) for _ in range(runs)), call) for call in wanted)
-    for (first, least, second, modules), call in rows:
-        times = f"{first * 1e3:7.2f} ms, floor {least * 1e3:6.2f}, {modules:3.0f} modules, then {second * 1e6:5.0f} µs"
-        print(f"{times}  {call}")
-    first, least = (statistics.median(figures[k] for figures, _ in rows) * 1e3 for k in (0, 1))
-    print(
-        f"median of {len(rows)}: {first:.2f} ms, floor {least:.2f} ms; within 1 ms: {sum(r[0][0] < 1e-3 for r in rows)}"
-    )
+    for (first, least, second, modules, texts), call in rows:
+        read = f"{modules:3.0f} modules, {texts:1.0f} texts"
+        print(f"{first * 1e3:7.2f} ms, floor {least * 1e3:6.2f}, {read}, then {second * 1e6:5.0f} µs  {call}")
+    print(summary([(first, least, call) for (first, least, *_), call in rows]))
 
 
 if __name__ == "__main__":

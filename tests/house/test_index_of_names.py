@@ -126,6 +126,20 @@ print((x * 0).exp().tolist(), (x * x + x.sum()).tolist(), torch.linalg.det(torch
     assert python(program) == "interrupted\n[1.0, 1.0] [4.0, 7.0] 1.0"
 
 
+def test_a_name_is_found_although_another_thread_took_its_function_from_the_list() -> None:
+    program = """
+import wengert as torch
+from wengert._base.registry import places, publish
+
+def twice(x): return x + x
+
+publish(twice, "torch._twice Tensor._twice")
+places.pop(id(twice))
+print(torch._twice is twice, torch.ones(1)._twice())
+"""
+    assert python(program) == "True tensor([2.])"
+
+
 def test_threads_may_use_a_function_first_at_the_same_time() -> None:
     """Modules are imported and methods attached while other threads do the same."""
     program = '''

@@ -27,8 +27,8 @@ def import_all() -> None:
 
 
 @hook
-def make_ready(value: Any) -> None:
-    """Make a public function ready for programs, and enter it in the tables under all its names."""
+def make_ready(value: Any, space: str, name: str) -> None:
+    """Make a public function ready for programs, and enter it in the tables under this name and its others."""
 
 
 class Table(dict[str, Any]):
@@ -84,8 +84,9 @@ class Table(dict[str, Any]):
 class PublicTable(Table):
     """The public names of one module or class. Its functions are made ready for programs when they are looked up."""
 
-    def __init__(self) -> None:
+    def __init__(self, space: str) -> None:
         super().__init__()
+        self.space = space
         self.unready: dict[str, Any] = {}
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -93,13 +94,13 @@ class PublicTable(Table):
         self.pop(name, None)
 
     def __missing__(self, name: str) -> Any:
-        if name not in self.unready:
-            if name not in self.home:
-                raise KeyError(name)
-            import_one.run(self.home[name])
+        if name in self.home:
+            import_one.run(self.home[name])  # of an imported one too: another thread may be in the middle of it
+        elif name not in self.unready:
+            raise KeyError(name)
         value = self.unready.get(name)
         if value is not None:  # else another thread was faster
-            make_ready.run(value)
+            make_ready.run(value, self.space, name)
         return dict.__getitem__(self, name)
 
     def peek(self, name: str) -> Any:
@@ -117,8 +118,8 @@ class PublicTable(Table):
 
     def _complete(self) -> None:
         super()._complete()
-        for value in [*self.unready.values()]:
-            make_ready.run(value)
+        for name, value in [*self.unready.items()]:
+            make_ready.run(value, self.space, name)
 
 
 class LateModule(ModuleType):

@@ -92,8 +92,8 @@ class Operator:
     op: Callable[..., Any]  # the public, hot function
     method: Callable[..., Any] | None = None  # the method, if it is another function: it has no ``out``
     make_core: Callable[[], Callable[..., Any]]  # makes ``core``
-    node: Any = None  # the class of its nodes; None: the operator is not recorded
-    node_without: Any = None  # the class of nodes without the added operand (affine)
+    make_node: Callable[[], Any] | None = None  # makes ``node``; None: the operator is not recorded
+    make_node_without: Callable[[], Any] | None = None  # makes the class of nodes without the added operand (affine)
     saves: Any = None  # the values that a general operator's nodes save
 
     # derivatives and transforms
@@ -150,6 +150,16 @@ class Operator:
         """``op`` without the test for modes, made on first use."""
         return self.make_core()
 
+    @functools.cached_property
+    def node(self) -> Any:
+        """The class of its nodes, made on first use; ``None`` if the operator is not recorded."""
+        return self.make_node and self.__dict__.setdefault("node", self.make_node())  # two threads: the first one's
+
+    @functools.cached_property
+    def node_without(self) -> Any:
+        """The class of nodes without the added operand (affine)."""
+        return self.make_node_without and self.__dict__.setdefault("node_without", self.make_node_without())
+
     def __repr__(self) -> str:
         return f"<operator {self.name}: {self.kind}>"
 
@@ -198,7 +208,7 @@ def on_host(*names: str) -> None:
 def table_of(space: str) -> PublicTable:
     """The public names of one module or class."""
     if space not in PUBLIC:
-        PUBLIC[space] = PublicTable()
+        PUBLIC[space] = PublicTable(space)
     return PUBLIC[space]
 
 
@@ -207,14 +217,15 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
     full_names = tuple(names.split()) if isinstance(names, str) else names
     if isinstance(fn, types.FunctionType):
         fn.__doc__ = described(fn.__doc__, full_names)
-    for full in full_names:
-        space, _, name = full.rpartition(".")
+    split = [(space, name) for space, _, name in (full.rpartition(".") for full in full_names)]
+    for space, name in split:
         if not space:
-            raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
+            raise ValueError(f"'{name}' is no public name: one is 'space.name', as in 'torch.exp'")
         if space == "Tensor" and type(fn) is property:
             fn = not_writable(name, fn)
+    places.setdefault(id(fn), []).extend(split)
+    for space, name in split:  # after ``places``: from here on other threads find it
         table_of(space)[name] = fn
-        places.setdefault(id(fn), []).append((space, name))
         if space == "Tensor":
             unplaced[name] = None
     return fn

@@ -62,28 +62,29 @@ def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple
     return names
 
 
-def names_of(info: Operator, N: Any, **more: Any) -> dict[str, Any]:
+def names_of(info: Operator, **more: Any) -> dict[str, Any]:
     """The names in the texts of an operator, and ``more`` names."""
     known = {
-        "info": info, "N": N, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name), "bare": bare(ARRAYS, info),
-        "of_shape": of_shape, "shape_like": shape_like,
+        "info": info, "N": info.node, "table": Impl(info.name), "raw": getattr(ARRAYS, info.name),
+        "bare": bare(ARRAYS, info), "of_shape": of_shape, "shape_like": shape_like,
     }  # fmt: skip
     return known | more
 
 
 def enter(
-    info: Operator, N: Any, jvp: Any, core: Shape, scope: Scope, names: str | None = None, head: str | None = None,
-    **flags: Any,
+    info: Operator, make_node: Callable[[], Any] | None, jvp: Any, core: Shape, scope: Scope, names: str | None = None,
+    head: str | None = None, **flags: Any,
 ) -> Any:  # fmt: skip
     """Make, register and publish an operator's function. ``core``: its shape without tests for modes.
 
+    ``make_node``: makes the class of its nodes; ``None``: it is not recorded.
     ``head`` and ``flags`` are those of the public function, if they differ.
     """
     info.op = op = hot(info.name, core.but(head, modes=True, **flags), scope, info.doc)
     info.make_core = partial(variant, op, core)
-    info.node = N
+    info.make_node = make_node
     info.jvp = info.jvp or jvp
-    if N is None and info.no_derivative is None:
+    if make_node is None and info.no_derivative is None:
         info.no_derivative = "no derivative"
     register(info)
     if names:
@@ -141,7 +142,7 @@ def slotted(
     info: Operator, node: str | None, calls: tuple[Call, ...], sources: Sources, *kept: str, order: str = "",
     views: Any = None, holomorphic: bool = True, step: dict[str, Any] | None = None, **members: Any,
 ) -> Any:  # fmt: skip
-    """The node class of an operator whose nodes have one slot for each edge and each saved value.
+    """What makes the node class of an operator whose nodes have one slot for each edge and each saved value.
 
     It is ``None`` without a formula. ``kept``: the slots of the values. ``order``: the order of the edges, if it is not
     that of the calls. ``views``: see ``saved_for``. ``step``: keywords of ``backward_step``. ``members`` replace the
@@ -149,20 +150,25 @@ def slotted(
     """
     if calls[0][1] is None:
         return None
-    edges = tuple(edge for edge, _, _ in calls)
-    stepped = "".join(edge[1] for edge in edges)
-    if order not in ("", stepped):
-        members["step_order"] = tuple(order.index(edge) for edge in stepped if edge in order)
-    usual = {
-        "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, kept),
-        "backward": backward_step(info, calls, holomorphic, **(step or {})),
-        "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
-        "operator": info.name, "own_derivative": info.own_derivative or info.piecewise,
-    }  # fmt: skip
-    if len(info.params) <= max(info.arity, 1) and not info.view:  # no parameters: nothing to write at each call
-        kept = tuple(slot for slot in kept if slot != "params")
-        usual["params"] = ()
-    return node_class(node or camel(info.name) + "Backward0", (*edges, *kept), **{**usual, **members})
+
+    def make_node() -> Any:
+        edges = tuple(edge for edge, _, _ in calls)
+        stepped = "".join(edge[1] for edge in edges)
+        plain = len(info.params) <= max(info.arity, 1) and not info.view  # no parameters: nothing to write at each call
+        slots = tuple(slot for slot in kept if slot != "params") if plain else kept
+        usual: dict[str, Any] = {
+            "_edges": _EDGES[order or stepped], "_release": lambda n: _release(n, slots),
+            "backward": backward_step(info, calls, holomorphic, **(step or {})),
+            "saved": saved_for(sources, views or {}), "saved_names": tuple(sources), "piecewise": info.piecewise,
+            "operator": info.name, "own_derivative": info.own_derivative or info.piecewise,
+        }  # fmt: skip
+        if order not in ("", stepped):
+            usual["step_order"] = tuple(order.index(edge) for edge in stepped if edge in order)
+        if plain:
+            usual["params"] = ()
+        return node_class(node or camel(info.name) + "Backward0", (*edges, *slots), **{**usual, **members})
+
+    return make_node
 
 
 def _release(n: Any, slots: tuple[str, ...]) -> None:

@@ -69,14 +69,14 @@ def unary(
         asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
         asked["limited"] = _limited(info, fast)
         sources: Sources = {name: SLOT[name] for name in uses}
-        N = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
+        make_node = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
 
         def scope() -> dict[str, Any]:
-            return _with_blocks(names_of(info, N, fast=fast), core, calls, holomorphic)
+            return _with_blocks(names_of(info, fast=fast), core, calls, holomorphic)
 
         asked["needless"] = when_needless(info.layout, "a")
         core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
-        enter(info, N, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
+        enter(info, make_node, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
         publish_elementwise(info, names, core.but(modes=True), inplace=inplace)
         return info.op
 
@@ -192,20 +192,22 @@ def binary(
             members = {"_edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
         kept = ("x", "y") + ("result",) * ("result" in used)
         sources: Sources = {name: SLOT[name] for name in used}
-        N = slotted(info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members)
+        make_node = slotted(
+            info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members
+        )
 
         def scope() -> dict[str, Any]:
             raw = getattr(ARRAYS, info.name)
             raw = raw if blocks else shared(raw)  # which asks no operand how large it is
             constants = constants_for(fast, isinstance(raw, ufunc))
             known = names_of(
-                info, N, fn=ByFirst(info, raw, constants), fast=fast, pairs=fast if pairs is None else pairs,
+                info, fn=ByFirst(info, raw, constants), fast=fast, pairs=fast if pairs is None else pairs,
                 numbers=numbers, constants=constants, reject=refuse_second, raw=raw,
             )  # fmt: skip
             return _with_blocks(known, core, calls, holomorphic)
 
         core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
-        op = enter(info, N, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
+        op = enter(info, make_node, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
         of_method = partial(refuse_second, position=1)
         publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=of_method)
         if dunder:
@@ -306,14 +308,14 @@ def parametric(
         }
         shown = {info.saved_as.get(name, name): source for name, source in sources.items()}
         step = {"blocks": True, "slope": slope is not None}
-        N = slotted(
+        make_node = slotted(
             info, node, calls, shown, "params", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
         )
 
         def scope() -> dict[str, Any]:
             with_slope = None if slope is None else partial(slope, ARRAYS.lib)
-            return names_of(info, N, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
+            return names_of(info, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
 
-        return enter(info, N, elementwise_jvp(calls), one(info, **asked), scope, names)
+        return enter(info, make_node, elementwise_jvp(calls), one(info, **asked), scope, names)
 
     return declare

@@ -84,9 +84,9 @@ def general(
             info.underived = tuple(k for k, f in enumerate(formulas) if f is None or getattr(f, "underived", False))
         plan = info.saves = SavePlan(info, grad)
         broadcast = info.batch == "elementwise"
-        N = None
-        if grad is not None:
-            N = node_class(
+
+        def make_node() -> Any:
+            return node_class(
                 node or camel(info.name) + "Backward0",
                 ("fx", "outputs_meta", "values", "shapes"),
                 _edges=_edges_of(info, grad),
@@ -102,11 +102,11 @@ def general(
             )
 
         def scope() -> dict[str, Any]:
-            return names_of(info, N, run=run, **_NAMES)
+            return names_of(info, run=run, **_NAMES)
 
-        whole, fast = _shapes_of(info, plan, N is not None)
+        whole, fast = _shapes_of(info, plan, grad is not None)
         run = hot(info.name, whole, scope, info.doc)
-        return enter(info, N, None, fast, scope, names)
+        return enter(info, None if grad is None else make_node, None, fast, scope, names)
 
     return declare
 

@@ -57,17 +57,17 @@ def linear(
         sources |= {"self_sym_sizes": "shape"} if keep_shape else {}
         kept = ("params",) + ("shape",) * keep_shape
         step = {"transformed": info.piecewise}  # the same formula serves all payloads
-        N = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
+        make_node = slotted(info, node, calls, sources, *kept, step=step, saved_names=info.params[1:])
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, info.name)(tangents[0], *p)
 
         def scope() -> dict[str, Any]:
             dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
-            return names_of(info, N, otherwise=otherwise, elsewhere=elsewhere, **dims)
+            return names_of(info, otherwise=otherwise, elsewhere=elsewhere, **dims)
 
         shape = one(info, view=view, keep_shape=keep_shape and not keep_like, keep_like=keep_like)
-        op = enter(info, N, jvp, shape, scope, names if otherwise is None else None)
+        op = enter(info, make_node, jvp, shape, scope, names if otherwise is None else None)
         if names and otherwise is not None:
             front: dict[str, Any] = {"along": along is not None, "dims": True, "keepdim": True}
             alone = one(info, HEAD, keep_shape=keep_shape, alone=True, **front)
@@ -98,10 +98,10 @@ def bilinear(
         info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
         used = _FACTORS if len(info.params) > 2 else _FACTORS[:2]
         calls = (("fx", self, used), ("fy", other, used))
-        N = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
+        make_node = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
         shape = _product("input", "other", "", parameters(info))
-        return enter(info, N, _product_jvp(info.name), shape, lambda: names_of(info, N), names)
+        return enter(info, make_node, _product_jvp(info.name), shape, lambda: names_of(info), names)
 
     return declare
 
@@ -234,20 +234,19 @@ def affine(
             )  # fmt: skip
 
         order = "cxy" if added_first else "xyc"
-        With = node_of(node, order)
         without = order if node_without in (None, node) else "xy" if added_first else "xy-"
-        info.node_without = Without = node_of(node_without or node, without)
+        info.make_node_without = node_of(node_without or node, without)
 
         def scope() -> dict[str, Any]:
             return names_of(
-                info, None, With=With, Without=Without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
+                info, With=info.node, Without=info.node_without, refuse_shapes=refuse_shapes, other_ranks=other_ranks,
             )  # fmt: skip
 
         x, y, c = info.params[:3]
         # a product of vectors is a matrix, so the ranks of all operands tell nothing
         needless = "" if info.layout is iterated else when_needless(info.layout, "xa", "ya")
         shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes, needless=needless)
-        return enter(info, With, _product_jvp(info.name, spread), shape, scope, names)
+        return enter(info, node_of(node, order), _product_jvp(info.name, spread), shape, scope, names)
 
     return declare
 

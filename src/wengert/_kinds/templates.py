@@ -72,9 +72,10 @@ class Shape:
 
     @property
     def parts(self) -> dict[str, str]:
-        if not isinstance(self._parts, dict):
-            self._parts = self._parts() if self._parts else {}
-        return self._parts
+        parts = self._parts  # read once: another thread may replace it
+        if not isinstance(parts, dict):
+            self._parts = parts = parts() if parts else {}
+        return parts
 
     def but(self, head: str | None = None, **flags: Any) -> Shape:
         """The shape with other parameters, or with some flags replaced."""
@@ -113,9 +114,10 @@ class FirstCall:
 
     @property
     def shape(self) -> Shape:
-        if not isinstance(self._shape, Shape):
-            self._shape = self._shape()
-        return self._shape
+        shape = self._shape  # as ``Shape.parts``
+        if not isinstance(shape, Shape):
+            self._shape = shape = shape()
+        return shape
 
     def _function(self, code: types.CodeType) -> Any:
         fn = types.FunctionType(code, self.scope, self.name, _trampoline(self.head).__defaults__)
@@ -241,35 +243,45 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     """
     out: list[str] = []
     outer: list[tuple[int, int | None]] = [(-1, depth)]  # where blocks begin, and how far each moves; None: it goes
-    for line in template.strip("\n").split("\n"):
-        code = line.lstrip()
-        column = len(line) - len(code)
+    for column, code, mark, condition, given in _lines_of(template):
         while outer[-1][0] >= column:
             outer.pop()
         move = outer[-1][1]
         if move is None:
             continue
-        if "#?" in code or "#|" in code:
-            code, mark, condition = code.partition("#?") if "#?" in code else code.partition("#|")
-            code = code.rstrip()
-            if not _holds(condition.strip(), flags):
+        if mark:
+            if not _holds(condition, flags):
                 outer.append((column, None if mark == "#?" else move - 4))
                 continue
             if not code:
                 outer.append((column, move - 4))
                 continue
-        if code[0] == "@":
-            name, _, more = code[1:].partition("(")
-            given = (
-                Flags(flags, **{k: flags[v] if v else text for k, text, v in _GIVEN.findall(more)}) if more else flags
-            )
-            out += rendered(PIECES[name], given, column + move)
+        if given is not None:
+            more = Flags(flags, **{k: flags[v] if v else text for k, text, v in given}) if given else flags
+            out += rendered(PIECES[code], more, column + move)
             continue
         if "{" in code:
             code = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
         if code:
             out += [" " * (column + move) + each for each in code.split("\n")]
     return out
+
+
+@lru_cache(None)
+def _lines_of(template: str) -> list[tuple[int, str, str, str, list[tuple[str, str, str]] | None]]:
+    """The lines of a template: column, text or name of a piece, mark, condition, and the flags for a piece."""
+    lines = []
+    for line in template.strip("\n").split("\n"):
+        code = line.lstrip()
+        column = len(line) - len(code)
+        mark = "#?" if "#?" in code else "#|" if "#|" in code else ""
+        code, _, condition = code.partition(mark) if mark else (code, "", "")
+        code, given = code.rstrip(), None
+        if code[:1] == "@":
+            name, _, more = code[1:].partition("(")
+            code, given = name, _GIVEN.findall(more)
+        lines.append((column, code, mark, condition.strip(), given))
+    return lines
 
 
 def piece(name: str, **flags: Any) -> str:
