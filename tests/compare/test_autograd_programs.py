@@ -660,6 +660,39 @@ INTEGERS_AND_NAMES = (
     """,
 )
 
+KERNELS = (
+    "x = T.zeros(0, 2, 2, dtype=T.float16, requires_grad=True); L = T.linalg; o = T.ones(0, 2, 2, dtype=T.float16); "
+    "w = T.ones(3, 2, dtype=T.complex64, requires_grad=True); i = T.tensor([0, 1]); b = T.ones(2, 3, dtype=T.bool)",
+    """
+    y = L.cholesky(x); r = y.grad_fn.name(); y.backward(o)
+    y = L.cholesky(x, upper=True); y.backward(o)
+    y = L.cholesky_ex(x).L; y.backward(o)
+    y = L.lu(x).U; r = y.grad_fn.name(); y.backward(o)
+    y = L.lu_factor(x).LU; r = y.grad_fn.name(); y.backward(o)
+    y = L.lu_factor_ex(x).LU; y.backward(o)
+    y = L.eigh(x); r = [t.grad_fn.name() for t in y], y; y[1].backward(o)
+    y = L.det(x); y.backward(T.ones(0, dtype=T.float16)); r = y, x.grad
+    y = L.solve(x, x); y.backward(o); r = y, x.grad
+    r = L.solve(o[0:0, :0, :0], o[0:0, :0, :0])
+    L.solve(T.eye(2, dtype=T.float16), T.eye(2, dtype=T.float16))
+    L.solve_triangular(T.eye(2, dtype=T.float16), T.eye(2, dtype=T.float16), upper=True)
+    L.lu_solve(T.eye(2, dtype=T.float16), T.tensor([1, 2], dtype=T.int32), T.eye(2, dtype=T.float16))
+    T.cholesky_solve(x, x)
+    T.cholesky_solve(T.ones(3, 2), T.ones(3, 2))
+    L.lu_solve(T.ones(3, 2), T.ones(3, dtype=T.int32), T.ones(3, 1))
+    r = [t.grad_fn and t.grad_fn.name() for t in T.lu_unpack(*L.lu_factor(T.eye(2, requires_grad=True)))]
+    r = [t.grad_fn and t.grad_fn.name() for t in L.lu(T.eye(2, requires_grad=True))]
+    r = T.cholesky_inverse(T.eye(2, requires_grad=True)).grad_fn.name()
+    r = T.pdist(T.ones(3, 0, dtype=T.float16))
+    T.nn.functional.embedding(i, w)
+    T.nn.functional.embedding(i, w, padding_idx=0)
+    r = T.nn.functional.embedding(i, w.detach())
+    r = T.tensordot(b, b.t(), dims=((0, 1), (1, 0)))
+    T.tensordot(b, b, dims=((0, 1), (0, 1)))
+    T.tensordot(b, b.t(), dims=1)
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -669,6 +702,7 @@ TABLES = {
     "views": VIEWS,
     "edges": EDGES,
     "integers and names": INTEGERS_AND_NAMES,
+    "kernels": KERNELS,
     "tasks": TASKS,
     "functions": FUNCTIONS,
     "aliases": ALIASES,
