@@ -1405,7 +1405,7 @@ def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = Non
 def unsqueeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unsqueeze``, as a copy."""
 def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
-    """Stored and returned; every operator is deterministic anyway."""
+    """Refuse, or with ``warn_only`` warn of, the operators that PyTorch refuses; fill memory that is uninitialised."""
 def values_copy(input: Tensor) -> Tensor:
     """A copy of ``Tensor.values()``."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:

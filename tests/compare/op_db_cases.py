@@ -104,6 +104,8 @@ def counterpart(fn: Any) -> Any:
         return functools.partial(counterpart(fn.func), *convert(fn.args), **convert(fn.keywords))
     if isinstance(fn, types.MethodType):
         return types.MethodType(counterpart(fn.__func__), fn.__self__)
+    if isinstance(fn, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return look_up(f"torch.ops.{fn}")
     if not isinstance(fn, types.FunctionType):
         name = getattr(fn, "__qualname__", getattr(fn, "__name__", repr(fn)))
         raise Absent(str(name))
@@ -458,6 +460,8 @@ def is_constructor(op: Any) -> bool:
 
 def is_absent(op: Any) -> bool:
     """Whether wengert lacks the function, or what the database's Python code for it names."""
+    if isinstance(op.op, torch._ops.OpOverloadPacket) and not op.supported_dtypes("cpu"):
+        return True  # of another device
     try:
         counterpart(op.op)
     except Absent:
@@ -466,7 +470,7 @@ def is_absent(op: Any) -> bool:
         return False
     name = op.name.removeprefix("torch.")
     try:
-        look_up(f"torch.{name}", f"torch.Tensor.{name}", f"torch.Tensor.{name}_")
+        look_up(f"torch.{name}", f"torch.Tensor.{name}", f"torch.Tensor.{name}_", f"torch.ops.aten.{name}")
     except Absent:
         return True
     return False

@@ -660,6 +660,73 @@ INTEGERS_AND_NAMES = (
     """,
 )
 
+KERNELS = (
+    "x = T.zeros(0, 2, 2, dtype=T.float16, requires_grad=True); L = T.linalg; o = T.ones(0, 2, 2, dtype=T.float16); "
+    "w = T.ones(3, 2, dtype=T.complex64, requires_grad=True); i = T.tensor([0, 1]); b = T.ones(2, 3, dtype=T.bool)",
+    """
+    y = L.cholesky(x); r = y.grad_fn.name(); y.backward(o)
+    y = L.cholesky(x, upper=True); y.backward(o)
+    y = L.cholesky_ex(x).L; y.backward(o)
+    y = L.lu(x).U; r = y.grad_fn.name(); y.backward(o)
+    y = L.lu_factor(x).LU; r = y.grad_fn.name(); y.backward(o)
+    y = L.lu_factor_ex(x).LU; y.backward(o)
+    y = L.eigh(x); r = [t.grad_fn.name() for t in y], y; y[1].backward(o)
+    y = L.det(x); y.backward(T.ones(0, dtype=T.float16)); r = y, x.grad
+    y = L.solve(x, x); y.backward(o); r = y, x.grad
+    r = L.solve(o[0:0, :0, :0], o[0:0, :0, :0])
+    L.solve(T.eye(2, dtype=T.float16), T.eye(2, dtype=T.float16))
+    L.solve_triangular(T.eye(2, dtype=T.float16), T.eye(2, dtype=T.float16), upper=True)
+    L.lu_solve(T.eye(2, dtype=T.float16), T.tensor([1, 2], dtype=T.int32), T.eye(2, dtype=T.float16))
+    T.cholesky_solve(x, x)
+    T.cholesky_solve(T.ones(3, 2), T.ones(3, 2))
+    L.lu_solve(T.ones(3, 2), T.ones(3, dtype=T.int32), T.ones(3, 1))
+    r = [t.grad_fn and t.grad_fn.name() for t in T.lu_unpack(*L.lu_factor(T.eye(2, requires_grad=True)))]
+    r = [t.grad_fn and t.grad_fn.name() for t in L.lu(T.eye(2, requires_grad=True))]
+    r = T.cholesky_inverse(T.eye(2, requires_grad=True)).grad_fn.name()
+    r = T.pdist(T.ones(3, 0, dtype=T.float16))
+    T.nn.functional.embedding(i, w)
+    T.nn.functional.embedding(i, w, padding_idx=0)
+    r = T.nn.functional.embedding(i, w.detach())
+    r = T.tensordot(b, b.t(), dims=((0, 1), (1, 0)))
+    T.tensordot(b, b, dims=((0, 1), (0, 1)))
+    T.tensordot(b, b.t(), dims=1)
+    """,
+)
+
+DETERMINISTIC = (
+    "T.use_deterministic_algorithms(True); i = T.tensor([0, 1]); F = T.nn.functional",
+    """
+    T.zeros(3).put_(i, T.ones(2))
+    r = T.zeros(3).put_(i, T.ones(2), accumulate=True)
+    F.max_unpool1d(*F.max_pool1d(T.ones(1, 1, 4), 2, return_indices=True), 2)
+    F.max_unpool3d(*F.max_pool3d(T.ones(1, 1, 2, 2, 2), 2, return_indices=True), 2)
+    T.use_deterministic_algorithms(True, warn_only=True); r = T.put(T.zeros(3), i, T.ones(2))
+    r = T.empty(2), T.empty(2, dtype=T.int16), T.empty(2, dtype=T.bool), T.empty(1, dtype=T.complex64)
+    r = T.empty_like(i), T.ones(2, 3).t().new_empty(2), T.empty_like(T.ones(2, 3).t()), T.Tensor(2), i.new(1)
+    r = T.empty_strided((2, 2), (1, 2)), T.empty_permuted((1, 2), (1, 0)), i.new_empty_strided((1,), (1,))
+    r = T.ones(2).resize_(4), T.empty(2, out=T.ones(2)), T.empty(2, device='meta'), T.empty(0)
+    r = T.nn.utils.skip_init(T.nn.Linear, 1, 1).weight, T.zeros_like(i), i.new_full((2,), 3), T.full((2,), 1.)
+    T.utils.deterministic.fill_uninitialized_memory = True; r = T.empty(1)
+    r = T.cumsum(T.ones(3), 0), T.zeros(2).index_add(0, i, T.ones(2)), T.bincount(i, T.ones(2)), T.histc(T.ones(2), 2)
+    """,
+)
+INT_MM = (
+    "a = T.full((2, 3), -100, dtype=T.int8); b = T.full((3, 2), 100, dtype=T.int8); o = T.empty(2, 2, dtype=T.int32)",
+    """
+    r = T._int_mm(a, b), T._int_mm(a.to(T.uint8), b), T._int_mm(a[:0], b), T._int_mm(a[:, :0], b[:0])
+    r = T._int_mm(a, b, out=o) is o, o
+    T._int_mm(a, b, out=o.float())
+    T._int_mm(a, b, out=o[:, :1])
+    T._int_mm(a, b, out=T.ones(2, 4, dtype=T.int32)[:, ::2])
+    T._int_mm(a, a)
+    T._int_mm(a[0], b)
+    T._int_mm(a.float(), b)
+    T._int_mm(a, b.to(T.uint8))
+    T._int_mm(a.float(), a)
+    r = T._int_mm(a.to('meta'), b.to('meta')), T.ops.aten._int_mm(a, b)
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -669,6 +736,9 @@ TABLES = {
     "views": VIEWS,
     "edges": EDGES,
     "integers and names": INTEGERS_AND_NAMES,
+    "kernels": KERNELS,
+    "deterministic": DETERMINISTIC,
+    "products of int8": INT_MM,
     "tasks": TASKS,
     "functions": FUNCTIONS,
     "aliases": ALIASES,
@@ -697,11 +767,16 @@ def outcome(T: ModuleType, preparation: str, program: str) -> tuple[str, list[st
             text = f"{type(error).__name__}: {error}"
         finally:
             T.set_warn_always(False)
+            T.use_deterministic_algorithms(False)
             T.set_grad_enabled(True)
             if "level" in scope:
                 with contextlib.suppress(RuntimeError):  # it was not entered
                     scope["level"].__exit__(None, None, None)
-    told = [f"{w.category.__name__}: {w.message}" for w in caught if "torch.jit" not in str(w.message)]
+    told = [
+        f"{w.category.__name__}: {str(w.message).partition(' (Triggered')[0]}"
+        for w in caught
+        if "torch.jit" not in str(w.message)
+    ]
     return re.sub(r"0x[0-9a-f]+", "0x", text), told
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import FLOAT32, FLOAT64
+from .._base.dtypes import BY_NUMPY, FLOAT32, FLOAT64
 from .._base.errors import LinAlgError
 from .._base.registry import plain
 from .library import ARITHMETIC, in_lib, silent_functions
@@ -55,7 +55,7 @@ def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
     loop, dtype = getattr(_LOOPS, name, None), arrays[0].dtype
     for a in arrays:
         if loop is None or type(a) is not np.ndarray or a.ndim != 2 or not a.size or a.dtype is not dtype:
-            return otherwise(*arrays)
+            return _widened(otherwise, *arrays)
     try:
         if dtype is FLOAT32:
             r = loop(*[a.astype(FLOAT64) for a in arrays])
@@ -73,6 +73,15 @@ def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
 def _narrow(x: Any) -> Any:
     """A loop's result in float32, a matrix in the order of LAPACK's."""
     return x.astype(FLOAT32, "F") if type(x) is np.ndarray else np.float32(x)  # a number's ``astype`` takes longer
+
+
+def _widened(function: Any, *arrays: Any) -> Any:
+    """``function(*arrays)``; in float32 for half precision, where only arrays without elements come here."""
+    dtype = arrays[0].dtype
+    if dtype.itemsize > 2:
+        return function(*arrays)
+    r = function(*[a.astype(FLOAT32) for a in arrays])
+    return tuple(x.astype(dtype) for x in r) if isinstance(r, tuple) else r.astype(dtype)
 
 
 def _inv(a: Any) -> Any:
@@ -193,6 +202,8 @@ def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
 @in_lib
 def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
     """``a^-1 b`` of the upper or lower triangle of a, whose diagonal counts as ones if ``unit``."""
+    if a.dtype.kind not in "fc" or a.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"triangular_solve_cpu\" not implemented for '{BY_NUMPY[a.dtype].scalar_name}'")
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     if a.ndim == 2:
         return _trsm(a, b, upper, unit)
@@ -221,11 +232,11 @@ def cofactor_matrices(a: Any) -> Any:
     if not n:
         return np.zeros_like(a)
     numbers = ~np.isnan(a).any((-2, -1), keepdims=True)  # of nan no singular values are found
-    u, s, vh = _NUMPYS.svd(np.where(numbers, a, 0))
+    u, s, vh = _svd(np.where(numbers, a, 0))
     others = np.ones_like(s)
     for i in range(n):
         others[..., i] = np.prod(np.delete(s, i, -1), -1)
-    sign = _NUMPYS.det(u) * _NUMPYS.det(vh)
+    sign = _det(u) * _det(vh)
     r = (u.conj() * others[..., None, :]) @ vh.conj()
     return np.where(numbers, r * sign[..., None, None], np.nan).astype(a.dtype, copy=False)
 

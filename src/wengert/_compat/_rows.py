@@ -372,12 +372,12 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "checks of symbolic sizes.",
         answers("insert_deferred_runtime_asserts", None, "Nothing to do: there are no symbolic sizes.")),
     "fx.experimental._config": (
-        "switches that can be set and read, and have nothing to switch.",
+        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
         values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
         values(meta_nonzero_assume_all_nonzero=False, translation_validation=False, print_specializations=False),
         compilers.config),
     "_functorch.config": (
-        "switches that can be set and read, and have nothing to switch.",
+        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
     "_inductor": (
         "PyTorch's code generator: here ``torch.compile`` makes C or NumPy programs.",
@@ -400,7 +400,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_inductor.test_case": ("tests of compiled programs.", aliases("testing._internal._test_case", "TestCase"),
                              aliases("testing._internal.common_utils", "run_tests")),
     "_inductor.config": (
-        "switches that can be set and read, and have nothing to switch.",
+        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
         values(coordinate_descent_tuning=False, epilogue_fusion=True, fx_graph_cache=True, max_autotune=False),
         values(max_autotune_gemm=False, shape_padding=True, freezing=False, compile_threads=1, debug=False),
         values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
@@ -498,7 +498,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "warnings of PyTorch 0.2, which programs of that time switch on.",
         values(broadcast_warning=SimpleNamespace(enabled=False), keepdim_warning=SimpleNamespace(enabled=False))),
     "utils.deterministic": (
-        "switches that can be set and read, and have nothing to switch.", values(fill_uninitialized_memory=True)),
+        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
+        values(fill_uninitialized_memory=True)),
     # names that are elsewhere
     "functional": ("functions that are also ``torch.NAME``, in the module where PyTorch defines them.", aliases("",
         "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist "
@@ -554,7 +555,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("pin_memory", lambda data, device=None: data, "The data, which stays where it is.")),
     "utils.serialization": ("the settings of files.",),
     "utils.serialization.config": (
-        "switches that can be set and read, and have nothing to switch.",
+        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
         values(load=SimpleNamespace(mmap=False, endianness=None, mmap_flags=2, calculate_storage_offsets=False)),
         values(save=SimpleNamespace(compute_crc32=True, use_pinned_memory_for_d2h=False, storage_alignment=64))),
     "testing._internal.inductor_utils": (

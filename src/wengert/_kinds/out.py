@@ -53,7 +53,16 @@ class Rule:
             raise self.error(_filled(self.message, result, out))
 
 
-Rules = Rule | tuple[Rule, ...] | None
+class RuleOf:
+    """The rule that a function of the call's arguments chooses."""
+
+    __slots__ = ("choice",)
+
+    def __init__(self, choice: Callable[..., Rule]) -> None:
+        self.choice = choice
+
+
+Rules = Rule | RuleOf | tuple[Rule, ...] | None
 
 
 def exactly(message: str, error: type[Exception] = RuntimeError) -> Rule:
@@ -92,9 +101,10 @@ SAME = exactly("Found dtype {Out} but expected {Result}")
 def with_out(rule: Any) -> Any:
     """Decorator that adds ``out=`` to a public function: a tensor, or a tuple of tensors for several results.
 
-    ``@with_out`` uses the default rule, ``@with_out(EXACT)`` another; a tuple has a rule for each result.
+    ``@with_out`` uses the default rule, ``@with_out(EXACT)`` another; a tuple has a rule for each result, a ``RuleOf``
+    one for each call.
     """
-    return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, tuple)) else _with_out(rule, None)
+    return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, RuleOf, tuple)) else _with_out(rule, None)
 
 
 def _with_out(fn: Any, rule: Rules) -> Any:
@@ -236,6 +246,8 @@ def write_out(
             "but one of the arguments requires grad."
         )
     chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
+    if isinstance(chosen, RuleOf):
+        chosen = chosen.choice(*args, **(kwargs or {}))
     if not isinstance(result, tuple):
         if not isinstance(out, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")

@@ -96,7 +96,7 @@ INDEX: dict[str, dict[str, str]] = {
 "random.implicit_gradients": {"operators": "_dirichlet_grad _standard_gamma_grad dirichlet_draws gamma_draws", "torch": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad"},
 "names.sparse": {"torch": "dsmm saddmm sparse_coo_tensor spmm", "Tensor": "_coalesced_ _dimI _dimV _indices _nnz _values coalesce dense_dim indices is_coalesced is_sparse layout sparse_dim sparse_mask to_dense to_sparse to_sparse_coo values"},
 "names.compressed": {"torch": "_validate_sparse_csr_tensor_args ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy sparse_compressed_tensor sparse_csc_tensor sparse_csr_tensor values_copy", "Tensor": "ccol_indices col_indices crow_indices is_sparse_csr row_indices to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr"},
-"names.private": {"torch": "_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _shape_as_tensor _test_autograd_multiple_dispatch _test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy"},
+"names.private": {"torch": "_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _int_mm _shape_as_tensor _test_autograd_multiple_dispatch _test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy"},
 "nn.fake_quantize": {"operators": "_fake_quantize", "torch": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"},
 "nn.grouped": {"torch": "_grouped_mm"},
 "._arrays.along": {"lib": "along"},

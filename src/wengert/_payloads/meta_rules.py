@@ -192,6 +192,13 @@ def _attention(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     return Meta((*batch, q.shape[-2], v.shape[-1]), q.dtype)
 
 
+def _ldl_solution(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    A, _, B = operands
+    lead = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    n = len(lead)
+    return in_order((*lead, *B.shape[-2:]), B.dtype, (*range(n), n + 1, n))
+
+
 # ---- joining, reshaping
 def _cat(info: Operator, operands: list[Any], p: tuple[Any, ...]) -> Any:
     dim = p[0]
@@ -305,6 +312,7 @@ RULES: dict[str, Rule] = {
         (operands[1].shape[1], operands[0].shape[1] // p[4], *p[0]), operands[0].dtype
     ),
     "attention": _attention,
+    "ldl_apply": _ldl_solution,
     "cat": _cat,
     "stack": _stack,
     "reshape": lambda info, operands, p: (

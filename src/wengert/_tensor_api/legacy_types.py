@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import uninitialized
 from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import type_name
@@ -143,7 +144,7 @@ def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
     if not _is_size(first) and not (isinstance(first, Tensor) and first.ndim == 0):
         raise _mismatch(args, {})
     sizes = first if len(args) == 1 and isinstance(first, dtypes.Size) else args
-    return made(np.empty(_sizes(sizes), dtype.np))
+    return made(uninitialized.empty(_sizes(sizes), dtype.np))
 
 
 def _is_size(value: Any) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import blas, shared_ufuncs, threads
+from .._arrays import blas, shared_ufuncs, threads, uninitialized
 from .._base import errors
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
+from .._base.errors import warn
 from .._base.registry import public
 from .._kinds.slow_path import misfit
 from .._tape.promotion import NUMBER_DTYPES, common_dtype
@@ -81,7 +82,9 @@ def get_num_interop_threads() -> int:
 
 @public("torch.use_deterministic_algorithms")
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Stored and returned; every operator is deterministic anyway.
+    """Refuse, or with ``warn_only`` warn of, the operators that PyTorch refuses; fill memory that is uninitialised.
+
+    Every operator is deterministic anyway.
 
     >>> torch.use_deterministic_algorithms(False)
     """
@@ -91,6 +94,22 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
                 f"_set_deterministic_algorithms(): argument '{name}'{place} must be bool, not {type_name(value)}"
             )
     _deterministic.update(on=mode, warn=warn_only)
+    uninitialized.fill_with_one_value(mode)
+
+
+def alert_not_deterministic(name: str) -> None:
+    """Raise, or warn of, what ``use_deterministic_algorithms`` asks for where PyTorch's kernel is not deterministic."""
+    if not _deterministic["on"]:
+        return
+    lacks = f"{name} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True"
+    help_us = " file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic "
+    if _deterministic["warn"]:
+        warn(f"{lacks}, warn_only=True)'. You can{help_us}support for this operation.")
+        return
+    raise RuntimeError(
+        f"{lacks})'. You can turn off determinism just for this operation, or you can use the 'warn_only=True' option, "
+        f"if that's acceptable for your application. You can also{help_us}support for this operation."
+    )
 
 
 @public("torch.are_deterministic_algorithms_enabled")

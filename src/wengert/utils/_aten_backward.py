@@ -12,6 +12,7 @@ from typing import Any
 
 import wengert as torch
 
+from .._kinds.slow_path import no_complex_grad, require
 from ._aten_schemas import schemas
 
 _FORWARD = {"nll_loss_backward": "nll_loss_forward", "nll_loss2d_backward": "nll_loss2d_forward",
@@ -47,6 +48,25 @@ def embedding_dense_backward(
     place = padding_idx if padding_idx >= 0 else None
     embedding = functools.partial(torch.nn.functional.embedding, scale_grad_by_freq=scale_grad_by_freq)
     return _gradients(lambda w: embedding(indices, w, place), [weight], grad_output)[0]
+
+
+def native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
+    return no_complex_grad("native_dropout_backward", grad_output * mask * scale)
+
+
+def max_pool2d_with_indices_backward(
+    grad_output: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    indices: Any,
+) -> Any:
+    require(self, "fh", "max_pool2d_backward")
+    zeros = torch.where(torch.zeros((), dtype=torch.bool), self, 0)  # the derivative by ``self`` is zero
+    return zeros.flatten(-2).scatter_add(-1, indices.flatten(-2), grad_output.flatten(-2)).view_as(self)
 
 
 def _masked(gradients: Any, mask: Any) -> tuple[Any, ...]:

@@ -297,7 +297,6 @@ BODIES: dict[str, Any] = {
         }.items()
     },
     # layers
-    "native_dropout_backward": lambda grad_output, mask, scale: grad_output * mask * scale,
     "_native_batch_norm_legit": native_batch_norm,
     "cudnn_batch_norm": native_batch_norm,
     "_native_batch_norm_legit_no_stats": lambda input, weight, bias, training, momentum, eps: native_batch_norm(

@@ -193,16 +193,18 @@ def normal_serial(
     return shaped(cast(values, dtype), shape)
 
 
-def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np.ndarray | float) -> np.ndarray:
+def normal_tensor(
+    generator: Generator | None, mean: np.ndarray | float, std: np.ndarray | float, dtype: np.dtype | None = None
+) -> np.ndarray:
     """Normal with a mean and a standard deviation per element: `torch.normal`; at least one of the two is an array.
 
-    The result has the shape the two broadcast to, and the dtype of `mean`, of `std` if `mean` is a float.
+    The result has the shape the two broadcast to, and without a `dtype` that of `mean`, of `std` if `mean` is a float.
 
     >>> normal_tensor(Generator().manual_seed(0), np.array([1.0, 2.0], np.float32), 0.0)
     array([1., 2.], dtype=float32)
     """
     if type(mean) is type(std) is np.ndarray and mean.shape == std.shape and 0 < std.size <= _FEW:
-        if mean.dtype is std.dtype and std.dtype in _STANDARD_UNIFORM:  # the commonest case
+        if dtype is None and mean.dtype is std.dtype and std.dtype in _STANDARD_UNIFORM:  # the commonest case
             if not std.item(std.argmin()) >= 0:
                 raise RuntimeError("normal expects all elements of std >= 0.0")
             values = normal(generator, mean.shape, mean.dtype)
@@ -217,9 +219,10 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
     shape = np.broadcast_shapes(np.shape(mean), np.shape(std))
     if not isinstance(mean, np.ndarray):
         mean = np.array(mean, np.asarray(std).dtype)
+    dtype = dtype or mean.dtype
     if isinstance(std, np.ndarray):
-        return _updated(np.add, _updated(np.multiply, normal(generator, shape, mean.dtype), std), mean)
-    return _updated(np.add, normal(generator, shape, mean.dtype, 0.0, std), mean)
+        return _updated(np.add, _updated(np.multiply, normal(generator, shape, dtype), std), mean)
+    return _updated(np.add, normal(generator, shape, dtype, 0.0, std), mean)
 
 
 def _updated(operator: np.ufunc, values: np.ndarray, operand: np.ndarray) -> np.ndarray:

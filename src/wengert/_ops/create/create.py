@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays import uninitialized
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY, as_dtype, type_name
 from ..._base.dtypes import dtype as Dtype
@@ -371,7 +372,7 @@ def empty(*size: Any, **kwargs: Any) -> Tensor:
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    return _of_sizes("empty", np.empty, size, kwargs)
+    return _of_sizes("empty", uninitialized.empty, size, kwargs)
 
 
 def empty_sparse(shape: tuple[int, ...], np_dtype: Any, layout: Any) -> Any:
@@ -402,7 +403,7 @@ def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, 
                 raise RuntimeError(f"required rank {rank} tensor to use {name} format")
             order = (0, *range(2, rank), 1)
             return _in_order(shape, order, np_dtype, device)
-    return allocate(np.empty, shape, np_dtype, device)
+    return allocate(uninitialized.empty, shape, np_dtype, device)
 
 
 def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, device: Any) -> Any:
@@ -411,7 +412,7 @@ def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, dev
         return in_order(shape, np_dtype, order)
     if device is not None and (away := elsewhere(device, np.empty, shape, np_dtype)) is not None:
         return away
-    a = allocate(np.empty, tuple(shape[d] for d in order), np_dtype)
+    a = allocate(uninitialized.empty, tuple(shape[d] for d in order), np_dtype)
     return a.transpose(tuple(order.index(d) for d in range(len(shape))))
 
 
@@ -515,7 +516,7 @@ def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = N
     if device is not None and (away := elsewhere(device, np.empty, shape, np_dtype)) is not None:
         return away
     count = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    memory = allocate(np.empty, (count,), np_dtype)
+    memory = allocate(uninitialized.empty, (count,), np_dtype)
     if not count:
         return np.empty(shape, np_dtype)
     return np.ndarray(shape, np_dtype, memory, 0, tuple(s * np_dtype.itemsize for s in strides))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import uninitialized
 from ..._arrays.layouts import empty_like as dense_like
 from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY
@@ -40,8 +41,8 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
     a = in_memory(input._payload)
     if memory_format in (None, dtypes.preserve_format):
         if type(a) is np.ndarray and not a.flags.c_contiguous:
-            return dense_like(a, np_dtype)
-        return np.empty(tuple(a.shape), np_dtype)
+            return uninitialized.settled(dense_like(a, np_dtype))
+        return uninitialized.empty(tuple(a.shape), np_dtype)
     return _empty_in(tuple(a.shape), np_dtype, memory_format)
 
 
@@ -93,7 +94,7 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
             if type(value) is int and not value:
                 return made(np.zeros(a.shape, a.dtype))
             np_dtype = a.dtype
-            a = np.empty(a.shape, np_dtype)
+            a = uninitialized.empty(a.shape, np_dtype)
             if value is not None:
                 a.fill(plain_element(value, np_dtype))
             return made(a)
@@ -165,7 +166,7 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
             tags.append(payload.tag)
         payload = payload._payload if isinstance(payload, Tensor) else payload.v
     whole = (*reversed(sizes), *shape)
-    a = np.empty(whole, np_dtype) if value is None else filled(whole, value, np_dtype)
+    a = uninitialized.empty(whole, np_dtype) if value is None else filled(whole, value, np_dtype)
     for tag in reversed(tags):
         a = Batched(a, tag)
     return a
@@ -178,7 +179,7 @@ def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked:
         given = {} if asked is None else {k: v for k, v in asked._asdict().items() if v is not None}
         return a.asked(function, shape, *([value] if function == "new_full" else ()), **given)  # type: ignore[no-any-return]
     if asked is None and type(a) is np.ndarray:
-        return made(allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
+        return made(allocate(uninitialized.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
     asked = asked or options_of(function, {})
     np_dtype, device = _beside(self, asked)
     if (away := elsewhere(device, np.empty, shape, np_dtype, function)) is not None:
@@ -190,7 +191,7 @@ def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked:
     elif not isinstance(a, (np.ndarray, np.generic)) and device_of(a) is not META:
         a = _inside_like(a, shape, value, np_dtype)
     else:
-        a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
+        a = allocate(uninitialized.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
     return made(a, asked.requires_grad)
 
 
@@ -204,7 +205,7 @@ def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...]
     a = self._payload
     if not kwargs and type(a) is np.ndarray and (shape := plain_shape(size)) is not None:
         try:
-            return made(np.empty(shape, a.dtype) if value is None else filled(shape, value, a.dtype))
+            return made(uninitialized.empty(shape, a.dtype) if value is None else filled(shape, value, a.dtype))
         except (ValueError, RuntimeError, MemoryError):
             pass  # the checks below raise the error
     asked = options_of(function, kwargs, True) if kwargs else None

@@ -16,7 +16,7 @@ from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._kinds.slow_path import misfit
 from ..._payloads.batching import for_each_example
-from ..._payloads.meta import Meta
+from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import cpp_name
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, placed
@@ -209,7 +209,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     if isinstance(start, Tensor) or isinstance(end, Tensor):
-        each = for_each_example(lambda a, b: linspace(a, b, steps, **kwargs), start, end)
+        each = _of_tensors(lambda a, b: linspace(a, b, steps, **kwargs), start, end, kwargs)
         if each is not None:
             return each  # type: ignore[no-any-return]
     asked = options_of("linspace", kwargs)
@@ -233,7 +233,7 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
     tensor([  1.,  10., 100.])
     """
     if isinstance(start, Tensor) or isinstance(end, Tensor):
-        each = for_each_example(lambda a, b: logspace(a, b, steps, base, **kwargs), start, end)
+        each = _of_tensors(lambda a, b: logspace(a, b, steps, base, **kwargs), start, end, kwargs)
         if each is not None:
             return each  # type: ignore[no-any-return]
     asked = options_of("logspace", kwargs)
@@ -261,6 +261,13 @@ def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> 
         return np.power(wide(base), exponents).astype(np_dtype)
 
 
+def _of_tensors(space: Any, start: Any, end: Any, kwargs: dict[str, Any]) -> Any:
+    """The numbers between each pair of a vmap's examples, else ``None``; none between tensors without data."""
+    if any(isinstance(t, Tensor) and on_meta(t) for t in (start, end)):
+        kwargs.setdefault("device", "meta")
+    return for_each_example(space, start, end)
+
+
 def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     bounds = {"start": start, "end": end}
     dims = {name: value._payload.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
@@ -274,7 +281,7 @@ def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[A
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     a, b = (
-        number_of(v.item() if isinstance(v, Tensor) else v, function, n, p)
+        number_of((0 if on_meta(v) else v.item()) if isinstance(v, Tensor) else v, function, n, p)
         for v, n, p in ((start, "start", 1), (end, "end", 2))
     )
     return a, b, steps

@@ -18,7 +18,7 @@ from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
-from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.out import CONVERTIBLE, SAME, RuleOf, exactly, with_out, write_out
 from ..._kinds.slow_path import cast_operand, misfit, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
@@ -309,9 +309,12 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
         raise NotImplementedError("clamp is not supported for complex types")
 
 
+_OF_BOUND = RuleOf(lambda input, bound: CONVERTIBLE if isinstance(bound, Tensor) else SAME)
+
+
 @public("torch.clamp_min Tensor.clamp_min")
 @partial(in_usual_call, name="_clamp_min", values="min", unless='a.dtype.kind != "f"')
-@with_out
+@with_out(_OF_BOUND)
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Each element limited from below by ``min``, a number or a tensor that broadcasts.
 
@@ -328,7 +331,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 
 @public("torch.clamp_max Tensor.clamp_max")
 @partial(in_usual_call, name="_clamp_max", values="max", unless='a.dtype.kind != "f"')
-@with_out
+@with_out(_OF_BOUND)
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """Each element limited from above by ``max``, a number or a tensor that broadcasts.
 

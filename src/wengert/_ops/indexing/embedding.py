@@ -117,10 +117,15 @@ def embedding_public(
     tensor([[4., 5.],
             [0., 1.]])
     """
-    if payload(weight, "embedding").ndim != 2:
+    w = payload(weight, "embedding")
+    if w.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    n = weight._payload.shape[0]
-    if max_norm is None and not (sparse or scale_grad_by_freq) and fitting(weight, 0, input) == 0:
+    n = w.shape[0]
+    if (
+        max_norm is None
+        and not (sparse or scale_grad_by_freq or w.dtype.kind == "c")
+        and fitting(weight, 0, input) == 0
+    ):
         if padding_idx is None:
             return embedding(weight, input, -1, False)
         if 0 <= padding_idx < n:

@@ -28,6 +28,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
+from ..._tensor_api.settings import alert_not_deterministic
 from ..create.create import element, number
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
@@ -554,6 +555,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source._payload.size}, index.numel() = {index._payload.size}"
         )
+    if not accumulate:
+        alert_not_deterministic("put_")
     flat = [reshape_public(x, (x._payload.size,)) for x in (input, source, index)]
     try:
         made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)

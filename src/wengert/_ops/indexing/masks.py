@@ -90,7 +90,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     x, m = _broadcast_pair(input, mask)
     shape = tuple(x._payload.shape)
     if on_meta(x):  # the mask or the source has no elements
-        return clone(x, "C")
+        return x + (source * 0).sum() if source._node is not None else clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     (m,) = known_masks([m])

@@ -63,6 +63,11 @@ def known_values(x: Tensor, name: str) -> Any:
     return x._payload
 
 
+def values_or_zeros(x: Tensor, name: str) -> Any:
+    """``known_values``; zeros of a tensor without data, where no shape depends on them."""
+    return np.zeros(x._payload.shape, logical_dtype(x)) if on_meta(x) else np.asarray(known_values(x, name))
+
+
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     """Check the index tensor of ``gather`` and ``scatter``."""
     dtype = logical_dtype(expect_tensor(name, "index", position, index))

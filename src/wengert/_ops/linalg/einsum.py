@@ -383,11 +383,13 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     _same_dtype(a, b)
     of_a = list(range(ra))
     of_b = list(range(ra, ra + rb))
+    contracted: list[int] = []
     summed_a, summed_b = [], []
     for da, db in zip(dims_a, dims_b, strict=True):
         na, nb = a._payload.shape[da], b._payload.shape[db]
         if na == nb:
             of_b[db] = of_a[da]
+            contracted.append(of_a[da])
         elif nb == 1:
             summed_a.append(da % ra)
             summed_b.append(db % rb)
@@ -407,8 +409,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
     out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
     kept = [n for t, side in ((a, of_a), (b, of_b)) for n, x in zip(t._payload.shape, side, strict=True) if x in out]
-    if a._payload.size and b._payload.size:
-        require(a, "fhciu", "addmm_impl_cpu_" if math.prod(kept) > 1 else "dot")
+    if math.prod(kept) == 1:
+        x = TENSORS.permute(a, tuple(of_a.index(k) for k in (*(k for k in of_a if k in out), *contracted)))
+        y = TENSORS.permute(b, tuple(of_b.index(k) for k in (*contracted, *(k for k in of_b if k in out))))
+        if not (x.is_contiguous() and y.is_contiguous()):  # no vectors without a copy
+            return TENSORS.reshape(cast(TENSORS.sum_all(x.squeeze() * y.squeeze()), logical_dtype(a)), tuple(kept))
+        require(a, "fhciu", "dot")
+    elif a._payload.size and b._payload.size:
+        require(a, "fhciu", "addmm_impl_cpu_")
     return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
 
 

@@ -13,6 +13,7 @@ from ..._base.registry import TENSORS, on_host, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
+from ..._payloads.meta import on_meta
 from ..._payloads.transforms import Transformed
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
@@ -120,6 +121,8 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
 
 def _refuse_singular(name: str, info: Tensor) -> None:
+    if on_meta(info):
+        return
     values = info.detach()._payload
     while isinstance(values, Transformed):
         values = values.v

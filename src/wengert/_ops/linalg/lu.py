@@ -19,7 +19,7 @@ from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
 from .matmul import matmul
-from .public import Lu, LuFactor, LuFactorEx, LuUnpack, _halved, _info, _kernel_floats, adjoint, same_batch
+from .public import Lu, LuFactor, LuFactorEx, LuUnpack, _info, _kernel_floats, adjoint, same_batch, square_size
 
 
 def _lu_input(A: Any, name: str) -> None:
@@ -46,7 +46,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 def _factored(A: Tensor, pivot: Any, name: str, checked: Any) -> tuple[Tensor, Tensor, Tensor]:
     """LU, its pivots and, for each matrix, 0 or the place of its first zero pivot, which is an error if ``checked``."""
     _lu_input(A, "torch.lu_factor")
-    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
+    LU, pivots = TENSORS.lu_compact(A, bool(pivot))
     if on_meta(A):
         return LU, pivots, _info(A)
     lu, tags = opened(LU.detach()._payload)
@@ -99,7 +99,9 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     dtype = logical_dtype(LU_data)
     empty = wrap(np.zeros(0, dtype))
     P = _permutation(LU_pivots, LU_data._payload.shape[-2], dtype) if unpack_pivots else empty
-    L, U = unpack_lu(TENSORS, LU_data) if unpack_data else (empty, empty)
+    if not unpack_data:
+        return LuUnpack((P, empty, empty))
+    L, U = (with_node_name(factor, "LuUnpackBackward0") for factor in unpack_lu(TENSORS, LU_data))
     return LuUnpack((P, L, U))
 
 
@@ -113,9 +115,9 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
             [0.0000, 1.5000]])
     """
     _lu_input(A, "linalg.lu")
-    LU, pivots = _halved(TENSORS.lu_compact, A, bool(pivot))
+    LU, pivots = TENSORS.lu_compact(A, bool(pivot))
     dtype = logical_dtype(A)
-    L, U = (cast(factor, dtype) for factor in unpack_lu(TENSORS, LU))
+    L, U = (with_node_name(cast(factor, dtype), "LinalgLuBackward0") for factor in unpack_lu(TENSORS, LU))
     P = _permutation(pivots, A._payload.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
     return Lu((P, L, U))
 
@@ -133,7 +135,10 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     tensor([[1.],
             [1.]])
     """
+    square_size("torch.linalg.lu_solve", LU)
     LU, B = same_batch(LU, B)
+    if LU._payload.size:
+        _kernel_floats("linalg.lu_solve_cpu", LU)
     rows, columns = EVERY_DIM[B._payload.ndim], column_order(B._payload.ndim)
     LU = receives(LU, rows)
     if left:

@@ -18,7 +18,7 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.laid_out import lay
 from ..._kinds.linear import bilinear, linear
-from ..._kinds.out import EXACT, exactly, safely, with_out
+from ..._kinds.out import EXACT, Rule, RuleOf, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
 from ..._payloads.meta import no_kernel, on_meta
@@ -265,8 +265,13 @@ def matrix_exp(A: Tensor) -> Tensor:
     return TENSORS.exp_matrix(A)
 
 
+def _matrix_power_rule(A: Any, n: int) -> Rule:
+    """A product or an inverse is computed in ``out`` itself, a power of two copied into it."""
+    return safely("matrix_power") if n in (0, 1) or (abs(n) > 2 and not abs(n) & (abs(n) - 1)) else EXACT
+
+
 @public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
-@with_out(safely("matrix_power"))
+@with_out(RuleOf(_matrix_power_rule))
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; if n is negative, the power of its inverse.
 

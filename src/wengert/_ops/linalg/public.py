@@ -18,9 +18,9 @@ from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._tape.error_text import expect_tensors
-from ..._tape.promotion import cast, logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import without_view
+from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
 from .matmul import dtype_name, same_dtype
@@ -79,7 +79,7 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
 
 
 # Kernels that matrices without elements never reach.
-_WITHOUT_ELEMENTS = ("ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "linalg_eigh_cpu")
+_WITHOUT_ELEMENTS = ("lu_cpu", "ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "linalg_eigh_cpu")
 
 
 def no_half(name: str, A: Any, kernel: str | None) -> None:
@@ -87,17 +87,6 @@ def no_half(name: str, A: Any, kernel: str | None) -> None:
         if kernel is not None:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtype_name(A)}")
-
-
-def _halved(op: Any, A: Tensor, *args: Any) -> Any:
-    """The results of an operator of matrices, of which those that it has no kernel for have no elements."""
-    dtype = A._payload.dtype
-    if dtype in BLAS_DTYPES or ((dtype := logical_dtype(A)).kind in "fc" and dtype.itemsize > 2):
-        return op(A, *args)
-    results = op(cast(A, np.dtype("f4")), *args)
-    if isinstance(results, Tensor):
-        return cast(results, dtype)
-    return tuple(cast(t, dtype) if logical_dtype(t).kind == "f" else t for t in results)
 
 
 def _kernel_floats(kernel: str, A: Any) -> None:
@@ -287,7 +276,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     tensor([1.0000, 0.5000])
     """
     A, B, vector = _solve_shapes("linalg.solve", A, B, left)
-    floats("linalg.solve", A)
+    floats("linalg.solve", A, "lu_cpu")
     if left and not vector:
         return TENSORS.solve_left(A, B)
     if left:
@@ -336,7 +325,6 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     _check_equation(name, tuple(A._payload.shape), tuple(B._payload.shape), left)
     same_dtype(name, A=A, B=B)
     A, B = same_batch(A, B)
-    _kernel_floats("triangular_solve_cpu", A)
     if left:
         return TENSORS.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
     n = A._payload.ndim
@@ -357,7 +345,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """
     square_size("linalg.cholesky", A)
     floats("linalg.cholesky", A, "cholesky_cpu")
-    return _halved(TENSORS.cholesky_factor, A, bool(upper))
+    return TENSORS.cholesky_factor(A, bool(upper))  # type: ignore[no-any-return]
 
 
 @public("linalg.cholesky_ex")
@@ -396,7 +384,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
             )
     if L._payload.shape[-1] != L._payload.shape[-2]:
         raise RuntimeError(
-            f"cholesky_solve: A must be batches of square matrices, but they are {L._payload.shape[-2]} by "
+            f"A must be batches of square matrices, but they are {L._payload.shape[-2]} by "
             f"{L._payload.shape[-1]} matrices"
         )
     if L._payload.shape[-1] != B._payload.shape[-2]:
@@ -406,6 +394,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
             f"each b matrix is {B._payload.shape[-2]} by {B._payload.shape[-1]}"
         )
     L, B = same_batch(L, B)
+    _kernel_floats("cholesky_solve_cpu", L)
     return TENSORS.cholesky_solution(B, L, bool(upper))
 
 
@@ -419,7 +408,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """
     square_size("cholesky_inverse", L)
     _kernel_floats("cholesky_inverse_out_cpu", L)
-    return cholesky_solve(eye_of(L), L, upper)
+    return with_node_name(cholesky_solve(eye_of(L), L, upper), "CholeskyInverseBackward0")
 
 
 # ---- eigen- and singular values
@@ -443,7 +432,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([1., 2.])
     """
-    return Eigh._make(_halved(TENSORS.eigen_hermitian, A, _check_eigh(A, UPLO)))
+    return Eigh._make(TENSORS.eigen_hermitian(A, _check_eigh(A, UPLO)))
 
 
 @public("linalg.eigvalsh")
@@ -457,7 +446,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     triangle = _check_eigh(A, UPLO)
     if A._node is None and type(A._payload) is np.ndarray and A._payload.dtype in BLAS_DTYPES:
         return wrap(lib.linalg.eigvalsh(A._payload, triangle))
-    return _halved(TENSORS.eigen_hermitian, A, triangle)[0]  # type: ignore[no-any-return]
+    return TENSORS.eigen_hermitian(A, triangle)[0]  # type: ignore[no-any-return]
 
 
 def _check_eig(A: Any, name: str) -> None:

@@ -13,7 +13,7 @@ from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
 from .einsum import multi_dot
 from .lu import lu_factor_ex, lu_solve
-from .public import OldQr, TriangularSolve, cholesky, qr, same_batch
+from .public import OldQr, TriangularSolve, cholesky, qr, same_batch, square_size
 
 
 def superseded(old: str, new: str, advice: str) -> None:
@@ -38,6 +38,7 @@ def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
         "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
         "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.",
     )  # fmt: skip
+    square_size("cholesky", input)
     L = with_node_name(cholesky(input, upper=upper), "CholeskyBackward0")
     return L if L._payload.size else lay(L, in_rows)
 

@@ -24,6 +24,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
 from ..indexing.embedding import _renorm
+from ..indexing.scatter import values_or_zeros
 from ..linalg.addmm import addmv
 from ..linalg.matrix_functions import matrix_norm
 from ..nn.batch_norm import batch_norm
@@ -371,7 +372,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     payload(input, "hash_tensor")
     if (each := for_each_example(lambda one: hash_tensor(one, dim, keepdim=keepdim, mode=mode), input)) is not None:
         return each
-    a = np.asarray(input._payload)
+    a = values_or_zeros(input, "hash_tensor")
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     dims = (dim,) if isinstance(dim, int) else tuple(dim or ())
@@ -393,7 +394,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     bits = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
     axis: Any = dims if dims and a.ndim else None
     xor: Any = np.bitwise_xor.reduce
-    return wrap(np.asarray(xor(bits, axis=axis, keepdims=keepdim)))
+    return placed_beside(input, np.asarray(xor(bits, axis=axis, keepdims=keepdim)))
 
 
 # ---- unique

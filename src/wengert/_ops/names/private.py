@@ -8,7 +8,10 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._base import dtypes
-from ..._base.registry import public
+from ..._base.dtypes import INT32, UINT8
+from ..._base.registry import TENSORS, public
+from ..._tape.error_text import cpp_name, expect_tensors
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.protocol import array_of
 
@@ -92,3 +95,36 @@ def _test_autograd_multiple_dispatch_view(input: Tensor) -> Tensor:
 def _test_autograd_multiple_dispatch_view_copy(input: Tensor) -> Tensor:
     """A copy of ``input.view(-1)``, for tests of autograd."""
     return input.view(-1).clone()
+
+
+@public("torch._int_mm")
+def _int_mm(self: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of two matrices of int8 in int32; ``out`` has its shape and dtype.
+
+    >>> torch._int_mm(torch.full((1, 2), 100, dtype=torch.int8), torch.full((2, 1), 100, dtype=torch.int8))
+    tensor([[20000]], dtype=torch.int32)
+    """
+    expect_tensors("_int_mm", self=self, mat2=mat2)
+    expected = "int_mm_out_cpu: Expected"
+    for name, t in (("self", self), ("mat2", mat2)):
+        if t._payload.ndim != 2:
+            raise RuntimeError(f"{expected} {name} to be of dimension 2 but got {t._payload.ndim}")
+    if self.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            f"int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got {self.shape[1]} and {mat2.shape[0]}"
+        )
+    if logical_dtype(self) not in (np.int8, UINT8):
+        raise RuntimeError(f"{expected} self dtype to be int8 or uint8 but got {cpp_name(self)}")
+    if logical_dtype(mat2) != np.int8:
+        raise RuntimeError(f"{expected} mat2 dtype to be of type int8 but got {cpp_name(mat2)}")
+    product = TENSORS.mat_mat(cast(self, INT32), cast(mat2, INT32))
+    if out is None:
+        return product  # type: ignore[no-any-return]
+    if logical_dtype(out) != INT32:
+        raise RuntimeError(f"{expected} result dtype to be of type kInt but got {cpp_name(out)}")
+    for d in (0, 1):
+        if out.size(d) != product.size(d):
+            raise RuntimeError(f"{expected} result.size({d}) to be {product.size(d)} but got {out.size(d)}")
+    if not out.is_contiguous():
+        raise RuntimeError(f"{expected} result to be contiguous.")
+    return out.copy_(product)

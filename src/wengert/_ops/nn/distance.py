@@ -190,7 +190,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    if input._payload.shape[0] > 1:
+    if input._payload.shape[0] > 1 and input._payload.size:
         require(input, "f", "pdist")
     i, j = (wrap(k) for k in np.triu_indices(input._payload.shape[0], 1))
     return _norms(input[i] - input[j], p, "PdistBackward0")

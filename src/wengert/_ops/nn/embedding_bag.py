@@ -16,14 +16,15 @@ from ..._base.errors import warn
 from ..._base.registry import REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._payloads.batching import for_each_example
+from ..._payloads.meta import on_meta
 from ..._payloads.transforms import Batched
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
 from ..indexing.embedding import _renorm, floats_for_norm, torch_embedding
-from ..indexing.scatter import known_values
+from ..indexing.scatter import values_or_zeros
 from ..shape.views_primitive import payload
 
 
@@ -69,7 +70,7 @@ def _integers(t: Tensor) -> Any:
     dtype = logical_dtype(t)
     if dtype.kind != "i" or dtype.itemsize < 4:
         raise _wrong_type(t, 1, "indices", "Long, Int")
-    return np.asarray(known_values(t, "embedding_bag")).astype(np.int64, copy=False)
+    return values_or_zeros(t, "embedding_bag").astype(np.int64, copy=False)
 
 
 def _check_offsets(offsets: Any, n: int, include_last_offset: bool) -> None:
@@ -153,7 +154,7 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
     if length:
         return TENSORS.sum_dim(rows.view(bags, length, rows._payload.shape[1]), (1,), False)
-    return TENSORS.index_back([rows, wrap(bag)], (bags, rows._payload.shape[1]), (0,))
+    return TENSORS.index_back([rows, placed_beside(rows, bag)], (bags, rows._payload.shape[1]), (0,))
 
 
 def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
@@ -164,7 +165,7 @@ def _maxima(rows: Tensor, bag: Any, bags: int) -> Tensor:
     largest = TENSORS.gather(rows, TENSORS.bag_argmax(rows.detach(), starts, own), 0)
     if full.size == bags:
         return largest
-    return TENSORS.index_back([largest, wrap(full)], (bags, rows._payload.shape[1]), (0,))
+    return TENSORS.index_back([largest, placed_beside(rows, full)], (bags, rows._payload.shape[1]), (0,))
 
 
 @public("nn.functional.embedding_bag")
@@ -225,20 +226,20 @@ def embedding_bag(
         # as in PyTorch, whose kernels for sums and means of all rows alone heed the last offset
         bag, bags = bag_of(starts, indices.size, include_last_offset, padding_idx is not None or mode == "max")
     _check_indices(indices, weight._payload.shape[0])
-    if max_norm is not None:
-        _renorm(weight, wrap(indices), max_norm, norm_type)
+    if max_norm is not None and not on_meta(weight):
+        _renorm(weight, placed_beside(weight, indices), max_norm, norm_type)
     padding = _padding(padding_idx, weight._payload.shape[0])
     chosen = np.arange(bag.size) if padding is None else (indices[: bag.size] != padding).nonzero()[0]
     if chosen.size != indices.size:
         indices, bag, length = indices[chosen], bag[chosen], None
     if sparse:
-        rows = torch_embedding(weight, wrap(indices), -1, scale_grad_by_freq, True)
+        rows = torch_embedding(weight, placed_beside(weight, indices), -1, scale_grad_by_freq, True)
     else:
-        rows = TENSORS.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
+        rows = TENSORS.embedding(weight, placed_beside(weight, indices), -1, bool(scale_grad_by_freq))
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
         if chosen.size != factors._payload.size:
-            factors = TENSORS.index([factors, wrap(chosen)], (0,))
+            factors = TENSORS.index([factors, placed_beside(weight, chosen)], (0,))
         rows = rows * TENSORS.unsqueeze_dim(factors, 1)
     result = _maxima(rows, bag, bags) if mode == "max" else _sums(rows, bag, bags, length if bags else None)
     if mode == "mean":
@@ -276,7 +277,7 @@ def torch_embedding_bag(
     bags, columns = result._payload.shape
     if mode == 0 and padding_idx is None and logical_dtype(weight).itemsize <= 4:
         starts = offsets._payload.shape[0]
-        return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))
+        return result, *(placed_beside(weight, np.zeros(n, np.int64)) for n in (0, starts, starts))
     rows = _integers(indices).reshape(-1)
     bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset, padding_idx is not None or mode == 2)
     rows = rows[: bag.size]
@@ -288,8 +289,8 @@ def torch_embedding_bag(
     if mode == 2:
         most = np.zeros((bags, columns), np.int64)
         own, first = np.unique(bag[counted], return_index=True)
-        if own.size:
+        if own.size and not on_meta(weight):
             values = np.asarray(weight.detach()._payload)[rows[counted]]
             inverse = np.searchsorted(own, bag[counted])
             most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]
-    return result, wrap(bag), wrap(sizes), wrap(most)
+    return result, *(placed_beside(weight, counts) for counts in (bag, sizes, most))

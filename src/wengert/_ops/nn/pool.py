@@ -22,6 +22,7 @@ from ..._kinds.out import EXACT, with_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tensor_api.settings import alert_not_deterministic
 from ..create.convert import contiguous
 from ..linalg.matmul import dtype_name
 from ..reduce.sums import mean as mean_public
@@ -501,6 +502,7 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
             f"Expected shape of indices to be same as that of the input tensor ({list(input._payload.shape)}) but got "
             f"indices tensor with shape: {list(indices._payload.shape)}"
         )
+    alert_not_deterministic(f"max_unpooling{k}d_forward_out")
     a = indices._payload
     if isinstance(a, np.ndarray) and a.size and (a.min() < 0 or a.max() >= math.prod(size)):
         wrong = a[(a < 0) | (a >= math.prod(size))].flat[0]

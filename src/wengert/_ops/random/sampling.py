@@ -7,6 +7,7 @@ PyTorch. For PyTorch 0.1's `reinforce` a sample also stores its score (``_tape.s
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,9 +161,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
         if size is not None:
             raise _normal_mismatch(mean, std, size)
         if asked.out is not None:
-            if isinstance(asked.out, Tensor) and not isinstance(std, Tensor):
-                mean = broadcast_tensors(mean, asked.out)[0]  # PyTorch fills the ``out``, then adds the mean
-            return write_out(asked.out, normal, (mean, std), {"generator": asked.generator}, _NORMAL)
+            return _normal_into(asked.out, mean, std, asked.generator)
         return _normal_of_tensors(mean, std, source_of(asked.generator, "normal"))
     if size is None or not isinstance(size, (tuple, list)):
         raise _normal_mismatch(mean, std, size)
@@ -174,13 +173,26 @@ def _normal_mismatch(*args: Any) -> TypeError:
     return misfit("normal", *(a for a in args if a is not None))
 
 
-def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
+def _normal_into(out: Any, mean: Any, std: Any, generator: Any) -> Any:
+    """PyTorch fills the ``out``, then multiplies and adds in place."""
+    sampler = _samplers.normal_tensor
+    if isinstance(out, Tensor):
+        if not isinstance(std, Tensor):
+            mean = broadcast_tensors(mean, out)[0]
+        _NORMAL.check(FLOAT32, logical_dtype(out))
+        sampler = partial(sampler, dtype=logical_dtype(out))
+    draw = partial(_normal_of_tensors, source=source_of(generator, "normal"), sampler=sampler)
+    draw.__name__ = "normal"  # type: ignore[attr-defined]
+    return write_out(out, draw, (mean, std), None, _NORMAL)
+
+
+def _normal_of_tensors(mean: Any, std: Any, source: Generator, sampler: Any = _samplers.normal_tensor) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         common_shape(mean, std)
-    values = sampled(_samplers.normal_tensor, source, *operands)
+    values = sampled(sampler, source, *operands)
     if isinstance(mean, Tensor):
         no_complex_grad("normal", mean)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):

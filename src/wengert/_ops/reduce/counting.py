@@ -17,6 +17,7 @@ from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
 from ..._payloads.batching import for_each_example
+from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
@@ -151,9 +152,12 @@ def _points(input: Tensor, name: str, one: bool, bins: Any, limits: Any) -> Any:
     a = input._payload
     if getattr(a, "is_traced", False):
         a = np.asarray(a)  # torch.compile records no further
+    of_tensors = isinstance(bins if one else bins[0] if isinstance(bins, (tuple, list)) else bins, Tensor)
+    if on_meta(input):
+        step = ("_histogramdd_bin_edges", "_histogramdd_from_bin_tensors")[of_tensors]
+        raise no_kernel(("histogram.bin_ct", "histogram.bins_tensor")[of_tensors] if one else step)
     if not isinstance(a, (np.ndarray, np.generic)):
         raise RuntimeError(f"{name}() has no form under transforms: its result depends on the data's values")
-    of_tensors = isinstance(bins if one else bins[0] if isinstance(bins, (tuple, list)) else bins, Tensor)
     kernel = "histogram_cpu" if of_tensors or limits is not None else "histogramdd"  # which looks for the limits
     if kernel == "histogramdd" or a.dtype != np.float16:
         require(input, "f", "linspace_cpu" if a.dtype.kind == "b" and not of_tensors and limits is not None else kernel)

@@ -8,13 +8,16 @@ from typing import Any
 from ..._base.dtypes import UINT8
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim, normal_dims, rank
+from ..._kinds.out import CONVERTIBLE, RuleOf, exactly
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from .scan import cumsum_public
 from .sums import Dims, is_kind, reduction, to_default
 
+_ATTACHED = exactly("expected scalar_type {Result} but found {Out}")
 
-@reduction("torch.diff Tensor.diff")
+
+@reduction("torch.diff Tensor.diff", out_rule=RuleOf(lambda input, n=1, *_, **__: CONVERTIBLE if n else _ATTACHED))
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:

@@ -12,10 +12,12 @@ from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.dims import EVERY_DIM
 from ..._kinds.laid_out import receives
 from ..._kinds.slow_path import not_implemented
+from ..._payloads.meta import on_meta
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
-from ..indexing.scatter import known_values
+from ..._tensor_api.construct import placed_beside
+from ..indexing.scatter import values_or_zeros
 from ..shape.views_primitive import payload
 
 
@@ -57,12 +59,13 @@ def segment_reduce(
     place, segment = segment_places(sizes.reshape(rows, segments), starts.reshape(rows, segments), n)
     flat = TENSORS.reshape(data, (rows * n, *shape[axis + 1 :]))
     if place is not None:
-        flat = TENSORS.index([flat, wrap(place)], (0,))
-    result = _reduced(flat, kind, wrap(segment), rows * segments, initial)
+        flat = TENSORS.index([flat, placed_beside(flat, place)], (0,))
+    result = _reduced(flat, kind, placed_beside(flat, segment), rows * segments, initial)
     if kind == "mean":
         count = sizes.reshape((rows * segments,) + (1,) * (flat._payload.ndim - 1))
         known = initial is not None and not math.isnan(initial)
-        result = result / wrap((np.maximum(count, 1) if known else count).astype(logical_dtype(data)))
+        count = np.maximum(count, 1) if known else count
+        result = result / placed_beside(data, count.astype(logical_dtype(data)))
     return with_node_name(TENSORS.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
 
 
@@ -72,7 +75,9 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
     if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     n = data._payload.shape[axis] if data._payload.ndim else 1
-    values = np.asarray(known_values(given, "segment_reduce"))
+    values = values_or_zeros(given, "segment_reduce")
+    if on_meta(given):
+        values[..., -1:] = n  # the last segment has all elements
     axis = axis + data._payload.ndim if axis < 0 else axis
     if axis != values.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.")
@@ -94,7 +99,8 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
 def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | None) -> Any:
     """Reduce rows to ``count`` rows."""
     rest = tuple(flat._payload.shape[1:])
-    start = wrap(np.full((count, *rest), START_VALUES[kind] if initial is None else initial, logical_dtype(flat)))
+    first = START_VALUES[kind] if initial is None else initial
+    start = placed_beside(flat, np.full((count, *rest), first, logical_dtype(flat)))
     if kind in ("sum", "mean"):
         total = TENSORS.index_back([flat, segment], (count, *rest), (0,))
         return total if not initial else total + start

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import uninitialized
 from ..._arrays.layouts import row_major_strides
 from ..._arrays.memory import bytes_around, locked, storage_of
 from ..._base.constants import preserve_format
@@ -194,7 +195,7 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
     strides = np.empty(size, np.bool_).strides if n else (0,) * len(size)
     if n <= have and n:
         return at_strides(a, size, strides, 0)
-    r = np.empty(n, a.dtype)
+    r = uninitialized.empty(n, a.dtype)
     if have > 0 and n:
         r[:have] = at_strides(a, (have,), (1,), 0)
     return r.reshape(size)

@@ -12,6 +12,7 @@ import numpy as np
 from ..._base.errors import warn, warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.slow_path import require
+from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
@@ -219,6 +220,8 @@ def istft(
         return_complex=return_complex,
     )
     half = _check_istft(call, input, n_fft, hop, width, window, onesided)
+    if on_meta(input):  # PyTorch compares the window with zero
+        raise no_kernel("equal")
     single = input._payload.ndim == 2
     if input._node is not None:  # as in PyTorch, whose cotangent is therefore row-major
         input = TENSORS.view_as_complex(TENSORS.view_as_real(input))
