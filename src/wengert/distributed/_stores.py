@@ -221,6 +221,9 @@ class PrefixStore(Store):
         return self._store._patiently(code, keys, timeout)
 
 
+_SECONDS_TO_ANSWER, _LONGEST = 10.0, 1e8  # beyond what was asked for; what sockets take for a time
+
+
 class TCPStore(Store):
     """A store in a server, which ``is_master`` starts, and to which the others connect.
 
@@ -245,10 +248,13 @@ class TCPStore(Store):
                 self._daemon = Daemon(host_name, port)
             port = self._daemon.port
         self.port = port
-        self._socket = connect(host_name, port, timeout.total_seconds())
-        self._closing = weakref.finalize(self, self._socket.close)
+        self._connect(timeout.total_seconds())
         if wait_for_workers and world_size:
             self._wait_for_workers(world_size, is_master, timeout.total_seconds())
+
+    def _connect(self, seconds: float) -> None:
+        self._socket = connect(self.host, self.port, seconds)
+        self._closing = weakref.finalize(self, self._socket.close)
 
     def _wait_for_workers(self, world_size: int, is_master: bool, seconds: float) -> None:
         come, end = self.add("wengert/come", 1), time.monotonic() + seconds
@@ -261,17 +267,31 @@ class TCPStore(Store):
 
     def _ask(self, code: int, *arguments: bytes) -> list[bytes] | None:
         with self._lock:
+            if self._socket.fileno() < 0:
+                self._connect(0.0)
             try:
-                server.write_message(self._socket, code, *arguments)
-                status, answer = server.read_message(self._socket)
-                if not _fits(code, arguments, status, answer):
-                    raise server.Malformed("the answer is none of a store's")
+                status, answer = self._answered(code, arguments)
             except (OSError, server.Malformed) as error:
+                self._socket.close()
                 raise DistNetworkError(
                     "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or "
                     f"crash? ({self.host}, {self.port}): {error}"
                 ) from None
+            except BaseException:
+                self._socket.close()  # the answer that will come is none to the next question
+                raise
         return None if status == server.TIMED_OUT else answer
+
+    def _answered(self, code: int, arguments: Sequence[bytes]) -> tuple[int, list[bytes]]:
+        """The status and the answer, from a server that may be stopped, or none of a store's."""
+        asked = float(arguments[0]) if code in (server.GET, server.WAIT) else self._timeout.total_seconds()
+        seconds = min(max(asked, 0.0), _LONGEST) + _SECONDS_TO_ANSWER
+        self._socket.settimeout(seconds)
+        server.write_message(self._socket, code, *arguments)
+        status, answer = server.read_message(self._socket, seconds)
+        if not _fits(code, arguments, status, answer):
+            raise server.Malformed("the answer is none of a store's")
+        return status, answer
 
     def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
         names = ", ".join("/" + k.decode(errors="replace") for k in keys)
