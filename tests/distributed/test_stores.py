@@ -83,6 +83,36 @@ def test_a_file_store_is_removed_by_its_last_user_and_refuses_other_files(tmp_pa
         _stores.FileStore(str(path), 1)
 
 
+def test_a_file_store_has_what_its_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        """A disk without room."""
+
+        size, unpack = _stores._RECORD.size, _stores._RECORD.unpack
+
+        def pack(self, *_: int) -> bytes:
+            raise OSError(28, "No space left on device")
+
+    store = _stores.FileStore(str(tmp_path / "store"), -1)
+    store.set("n", "1")
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
+        patched.setattr(_stores, "_RECORD", Full())
+        store.add("n", 1)
+    assert store.get("n") == b"1"
+
+
+def test_a_file_store_that_another_process_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    store = _stores.FileStore(str(tmp_path / "store"), -1)
+    store.set_timeout(SHORT)
+    monkeypatch.setattr(_stores, "_SECONDS_TO_ANSWER", 0.05)
+    with open(store.path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(_stores.DistStoreError, match="which another process locks"):
+            store.set("a", "1")
+    store.set("a", "2")
+    assert store.get("a") == b"2"
+
+
 def test_the_errors_of_a_tcp_store() -> None:
     store = _stores.TCPStore("127.0.0.1", 0, 1, True, timeout=SHORT)
     with pytest.raises(_stores.DistNetworkError, match="address already in use"):

@@ -26,6 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_SECONDS_TO_ANSWER, _LONGEST = 10.0, 1e8  # beyond what was asked for; what sockets take for a time
+
+
 class DistError(RuntimeError):
     """The base class of errors of ``torch.distributed``."""
 
@@ -221,9 +224,6 @@ class PrefixStore(Store):
         return self._store._patiently(code, keys, timeout)
 
 
-_SECONDS_TO_ANSWER, _LONGEST = 10.0, 1e8  # beyond what was asked for; what sockets take for a time
-
-
 class TCPStore(Store):
     """A store in a server, which ``is_master`` starts, and to which the others connect.
 
@@ -403,13 +403,24 @@ class FileStore(Store):
         self.add("efcount/", 1)
         self._closing = weakref.finalize(self, _last_removes, file_name, os.getpid())
 
+    def _take(self, file: Any) -> None:
+        """Lock the file, which another process may hold that is stopped."""
+        import fcntl
+
+        end = time.monotonic() + self._timeout.total_seconds() + _SECONDS_TO_ANSWER
+        while True:
+            try:
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise DistStoreError(f"Timed out waiting for {self.path}, which another process locks") from None
+                time.sleep(0.001)
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Any]:
         """The file, locked; the table has what others have written."""
-        import fcntl
-
         with self._lock, open(self.path, "a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            self._take(file)
             file.seek(self._read)
             while len(head := file.read(_RECORD.size)) == _RECORD.size:
                 kind, m, n = _RECORD.unpack(head)
@@ -442,18 +453,26 @@ class FileStore(Store):
                 if answer is not None or time.monotonic() > end:
                     return answer
                 time.sleep(0.01)
-        with self._locked() as file:
-            before = dict(self._table.values)
-            answer = _answer(self._table, code, arguments)
-            if code in (server.SET, server.ADD, server.COMPARE_SET, server.DELETE, server.APPEND):
-                for key in arguments[::2] if code == server.SET else arguments[:1]:
-                    value = self._table.values.get(key)
-                    if value is None:
-                        file.write(_RECORD.pack(1, len(key), 0) + key)
-                    elif before.get(key) != value:
-                        file.write(_RECORD.pack(0, len(key), len(value)) + key + value)
-                file.flush()
-                self._read = file.tell()
+        try:
+            with self._locked() as file:
+                return self._written(file, code, arguments)
+        except BaseException:  # the table may have what the file has not: it is read anew
+            self._table, self._read = server.Table(), 0
+            raise
+
+    def _written(self, file: Any, code: int, arguments: Sequence[bytes]) -> list[bytes] | None:
+        """The answer to a request, and what it changes in the file."""
+        before = dict(self._table.values)
+        answer = _answer(self._table, code, arguments)
+        if code in (server.SET, server.ADD, server.COMPARE_SET, server.DELETE, server.APPEND):
+            for key in arguments[::2] if code == server.SET else arguments[:1]:
+                value = self._table.values.get(key)
+                if value is None:
+                    file.write(_RECORD.pack(1, len(key), 0) + key)
+                elif before.get(key) != value:
+                    file.write(_RECORD.pack(0, len(key), len(value)) + key + value)
+            file.flush()
+            self._read = file.tell()
         return answer
 
     def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
