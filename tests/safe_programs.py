@@ -321,6 +321,15 @@ class Passing(T.utils._python_dispatch.TorchDispatchMode):
 
 
 @program
+def profiler_of_steps() -> None:
+    schedule = T.profiler.schedule(wait=0, warmup=1, active=1, repeat=1)
+    with T.profiler.profile(schedule=schedule, on_trace_ready=lambda p: p.events()) as p:
+        for _ in range(3):
+            (leaf(2) * 2).sum().backward()
+            p.step()
+
+
+@program
 def dispatch_mode() -> None:
     with Passing(), Passing():
         (leaf(3) * 2).sum().backward()

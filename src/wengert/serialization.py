@@ -279,7 +279,7 @@ def load(
         weights_only: if True, the default, accept only tensors, plain containers and classes and functions of
             ``add_safe_globals``. With False the file may run any code: use it only for files that you trust.
         mmap: map the file's storages into memory instead of reading them; ``f`` must be a path. Checksums are then
-            not verified.
+            not verified, and the system ends the process (SIGBUS) if it reads what others have cut off meanwhile.
 
     Raises:
         UnpicklingError: the file is damaged, or holds other objects; the message names them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import socket
 import struct
@@ -82,6 +83,36 @@ def test_a_file_store_is_removed_by_its_last_user_and_refuses_other_files(tmp_pa
         _stores.FileStore(str(path), 1)
 
 
+def test_a_file_store_has_what_its_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        """A disk without room."""
+
+        size, unpack = _stores._RECORD.size, _stores._RECORD.unpack
+
+        def pack(self, *_: int) -> bytes:
+            raise OSError(28, "No space left on device")
+
+    store = _stores.FileStore(str(tmp_path / "store"), -1)
+    store.set("n", "1")
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
+        patched.setattr(_stores, "_RECORD", Full())
+        store.add("n", 1)
+    assert store.get("n") == b"1"
+
+
+def test_a_file_store_that_another_process_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    store = _stores.FileStore(str(tmp_path / "store"), -1)
+    store.set_timeout(SHORT)
+    monkeypatch.setattr(_stores, "_SECONDS_TO_ANSWER", 0.05)
+    with open(store.path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(_stores.DistStoreError, match="which another process locks"):
+            store.set("a", "1")
+    store.set("a", "2")
+    assert store.get("a") == b"2"
+
+
 def test_the_errors_of_a_tcp_store() -> None:
     store = _stores.TCPStore("127.0.0.1", 0, 1, True, timeout=SHORT)
     with pytest.raises(_stores.DistNetworkError, match="address already in use"):
@@ -117,6 +148,11 @@ def spoken(served: server.Server, data: bytes) -> bytes:
         return answer
 
 
+def message(code: int, *arguments: bytes) -> bytes:
+    parts = b"".join(struct.pack("!I", len(a)) + a for a in arguments)
+    return struct.pack("!BI", code, len(arguments)) + parts
+
+
 ANSWERS = {
     "nothing": (0, []), "late": (1, []), "refused": (2, []), "no number": (0, [b"abc"]), "digits": (0, [b"9" * 5000]),
     "many": (0, [b"1"] * 9), "another code": (77, [b"1"]),
@@ -148,14 +184,54 @@ def test_a_server_that_answers_what_no_store_does(kind: str) -> None:
         thread.join()
 
 
-def test_news_of_no_rank() -> None:
-    from wengert.distributed._mpi import Watch
+@pytest.mark.parametrize("said", [b"", message(0, b"v" * 1000)[:9], message(0, *[b""] * 1000)[:7]])
+@pytest.mark.parametrize("call", ["set('a', 'b')", "get('a')", "wait(['a'])", "check(['a'])", "set('a', b'1' * 10**7)"])
+def test_a_server_that_does_not_finish_its_answer(call: str, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped, or none of a store's: it also sends a byte now and then."""
+    monkeypatch.setattr(_stores, "_SECONDS_TO_ANSWER", 0.1)
 
+    def serve() -> None:
+        with listening.accept()[0] as connection, contextlib.suppress(OSError):
+            server.receive(connection, len(server.GREETING))
+            connection.sendall(said)
+            while not over.wait(0.02):
+                connection.sendall(said[-1:])
+
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        store = _stores.TCPStore("127.0.0.1", listening.getsockname()[1], timeout=SHORT)
+        with pytest.raises(_stores.DistNetworkError, match=r"timed out|none of a store's|reset|Broken pipe"):
+            eval(f"store.{call}", {"store": store})
+        over.set()
+        thread.join()
+
+
+def test_an_interrupted_question_leaves_no_answer_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = _stores.TCPStore("127.0.0.1", 0, 1, True)
+    store.multi_set(["a", "b"], ["1", "2"])
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(server, "read_message", interrupted)
+        store.get("a")
+    assert store.get("b") == b"2"
+    assert store.get("a") == b"1"
+
+
+@pytest.mark.parametrize("said", [message(0, b"nobody", b"died"), message(0, b"1", b"died")[:-1]])
+def test_news_of_no_rank(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wengert.distributed import _mpi
+
+    monkeypatch.setattr(_mpi, "_SECONDS_FOR_NEWS", 0.1)
     here, there = socket.socketpair()
     with here, there:
-        watch = Watch()
+        watch = _mpi.Watch()
         watch._socket = here
-        server.write_message(there, 0, b"nobody", b"died")
+        there.sendall(said)
         assert watch.look() == {-1: "died"}
 
 
@@ -222,11 +298,6 @@ def test_keys_count_and_no_value_grows_beyond_what_an_answer_may_have(monkeypatc
         table.set(b"l" * 100, b"")
     table.delete(b"k" * 20)
     assert table.bytes == 0
-
-
-def message(code: int, *arguments: bytes) -> bytes:
-    parts = b"".join(struct.pack("!I", len(a)) + a for a in arguments)
-    return struct.pack("!BI", code, len(arguments)) + parts
 
 
 def test_a_small_question_has_no_huge_answer(served: server.Server) -> None:

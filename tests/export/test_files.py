@@ -178,6 +178,11 @@ def test_other_texts_that_code_is_written_from() -> None:
             shared = {kind: items(shared)}
         changed(lambda d, shared=shared: d.update(outputs=[shared]))
         changed(lambda d, shared=shared: d.update(in_spec={"tuple": [{"tuple": [shared]}, {"dict": []}]}))
+    endless: Any = ()
+    for _ in range(60):  # its text has 2**60 letters
+        endless = (endless, endless)
+    changed(lambda d: d.update(parameters=[endless]))
+    changed(lambda d: d.update(parameters=["x", "x"]))
     deep: Any = None
     for _ in range(60):
         deep = {"list": [deep]}

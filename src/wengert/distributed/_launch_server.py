@@ -38,10 +38,12 @@ class Malformed(Exception):
     """What came is no message of the protocol."""
 
 
-def receive(connection: socket.socket, count: int) -> bytes:
-    """Exactly so many bytes; ``ConnectionError`` if the other side has closed before."""
+def receive(connection: socket.socket, count: int, end: float | None = None) -> bytes:
+    """Exactly so many bytes; ``OSError`` if the other side has closed before, or has not sent them by ``end``."""
     parts, missing = [], count
     while missing:
+        if end is not None:
+            connection.settimeout(max(0.001, end - time.monotonic()))
         part = connection.recv(min(missing, 1 << 20))
         if not part:
             raise ConnectionResetError("connection reset by peer")
@@ -58,18 +60,19 @@ def write_message(connection: socket.socket, code: int, *arguments: bytes) -> No
     connection.sendall(b"".join(parts))
 
 
-def read_message(connection: socket.socket) -> tuple[int, list[bytes]]:
-    """The next message; ``Malformed`` if it is longer than any may be."""
-    code, count = _HEAD.unpack(receive(connection, _HEAD.size))
+def read_message(connection: socket.socket, seconds: float | None = None) -> tuple[int, list[bytes]]:
+    """The next message, all of it within ``seconds``; ``Malformed`` if it is longer than any may be."""
+    end = None if seconds is None else time.monotonic() + seconds
+    code, count = _HEAD.unpack(receive(connection, _HEAD.size, end))
     if count > MOST_ARGUMENTS:
         raise Malformed
     arguments, total = [], 0
     for _ in range(count):
-        (length,) = _LENGTH.unpack(receive(connection, _LENGTH.size))
+        (length,) = _LENGTH.unpack(receive(connection, _LENGTH.size, end))
         total += length
         if total > LONGEST_VALUE:
             raise Malformed
-        arguments.append(receive(connection, length))
+        arguments.append(receive(connection, length, end))
     return code, arguments
 
 

@@ -29,6 +29,7 @@ from ._stores import Daemon, DistBackendError, PrefixStore, Store, TCPStore, con
 
 MPI: Any = None
 HOW = "What to do: python -m pip install 'wengert[mpi]' (mpi4py, and MPICH where there is no MPI library)."
+_SECONDS_FOR_NEWS = 5.0  # of which the first byte has come
 _LAUNCHERS = ("PMI_FD", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 
 
@@ -169,7 +170,7 @@ class Watch:
         """The ranks that have ended, and how."""
         while self._socket is not None and select.select([self._socket], [], [], 0)[0]:
             try:
-                _, (rank, how) = server.read_message(self._socket)
+                _, (rank, how) = server.read_message(self._socket, _SECONDS_FOR_NEWS)
                 self.ended[int(rank[:20])] = how.decode(errors="replace")
             except (OSError, server.Malformed, ValueError):
                 self._socket = None

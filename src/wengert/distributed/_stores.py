@@ -26,6 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_SECONDS_TO_ANSWER, _LONGEST = 10.0, 1e8  # beyond what was asked for; what sockets take for a time
+
+
 class DistError(RuntimeError):
     """The base class of errors of ``torch.distributed``."""
 
@@ -245,10 +248,13 @@ class TCPStore(Store):
                 self._daemon = Daemon(host_name, port)
             port = self._daemon.port
         self.port = port
-        self._socket = connect(host_name, port, timeout.total_seconds())
-        self._closing = weakref.finalize(self, self._socket.close)
+        self._connect(timeout.total_seconds())
         if wait_for_workers and world_size:
             self._wait_for_workers(world_size, is_master, timeout.total_seconds())
+
+    def _connect(self, seconds: float) -> None:
+        self._socket = connect(self.host, self.port, seconds)
+        self._closing = weakref.finalize(self, self._socket.close)
 
     def _wait_for_workers(self, world_size: int, is_master: bool, seconds: float) -> None:
         come, end = self.add("wengert/come", 1), time.monotonic() + seconds
@@ -261,17 +267,31 @@ class TCPStore(Store):
 
     def _ask(self, code: int, *arguments: bytes) -> list[bytes] | None:
         with self._lock:
+            if self._socket.fileno() < 0:
+                self._connect(0.0)
             try:
-                server.write_message(self._socket, code, *arguments)
-                status, answer = server.read_message(self._socket)
-                if not _fits(code, arguments, status, answer):
-                    raise server.Malformed("the answer is none of a store's")
+                status, answer = self._answered(code, arguments)
             except (OSError, server.Malformed) as error:
+                self._socket.close()
                 raise DistNetworkError(
                     "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or "
                     f"crash? ({self.host}, {self.port}): {error}"
                 ) from None
+            except BaseException:
+                self._socket.close()  # the answer that will come is none to the next question
+                raise
         return None if status == server.TIMED_OUT else answer
+
+    def _answered(self, code: int, arguments: Sequence[bytes]) -> tuple[int, list[bytes]]:
+        """The status and the answer, from a server that may be stopped, or none of a store's."""
+        asked = float(arguments[0]) if code in (server.GET, server.WAIT) else self._timeout.total_seconds()
+        seconds = min(max(asked, 0.0), _LONGEST) + _SECONDS_TO_ANSWER
+        self._socket.settimeout(seconds)
+        server.write_message(self._socket, code, *arguments)
+        status, answer = server.read_message(self._socket, seconds)
+        if not _fits(code, arguments, status, answer):
+            raise server.Malformed("the answer is none of a store's")
+        return status, answer
 
     def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
         names = ", ".join("/" + k.decode(errors="replace") for k in keys)
@@ -383,13 +403,24 @@ class FileStore(Store):
         self.add("efcount/", 1)
         self._closing = weakref.finalize(self, _last_removes, file_name, os.getpid())
 
+    def _take(self, file: Any) -> None:
+        """Lock the file, which another process may hold that is stopped."""
+        import fcntl
+
+        end = time.monotonic() + self._timeout.total_seconds() + _SECONDS_TO_ANSWER
+        while True:
+            try:
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise DistStoreError(f"Timed out waiting for {self.path}, which another process locks") from None
+                time.sleep(0.001)
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Any]:
         """The file, locked; the table has what others have written."""
-        import fcntl
-
         with self._lock, open(self.path, "a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            self._take(file)
             file.seek(self._read)
             while len(head := file.read(_RECORD.size)) == _RECORD.size:
                 kind, m, n = _RECORD.unpack(head)
@@ -422,18 +453,26 @@ class FileStore(Store):
                 if answer is not None or time.monotonic() > end:
                     return answer
                 time.sleep(0.01)
-        with self._locked() as file:
-            before = dict(self._table.values)
-            answer = _answer(self._table, code, arguments)
-            if code in (server.SET, server.ADD, server.COMPARE_SET, server.DELETE, server.APPEND):
-                for key in arguments[::2] if code == server.SET else arguments[:1]:
-                    value = self._table.values.get(key)
-                    if value is None:
-                        file.write(_RECORD.pack(1, len(key), 0) + key)
-                    elif before.get(key) != value:
-                        file.write(_RECORD.pack(0, len(key), len(value)) + key + value)
-                file.flush()
-                self._read = file.tell()
+        try:
+            with self._locked() as file:
+                return self._written(file, code, arguments)
+        except BaseException:  # the table may have what the file has not: it is read anew
+            self._table, self._read = server.Table(), 0
+            raise
+
+    def _written(self, file: Any, code: int, arguments: Sequence[bytes]) -> list[bytes] | None:
+        """The answer to a request, and what it changes in the file."""
+        before = dict(self._table.values)
+        answer = _answer(self._table, code, arguments)
+        if code in (server.SET, server.ADD, server.COMPARE_SET, server.DELETE, server.APPEND):
+            for key in arguments[::2] if code == server.SET else arguments[:1]:
+                value = self._table.values.get(key)
+                if value is None:
+                    file.write(_RECORD.pack(1, len(key), 0) + key)
+                elif before.get(key) != value:
+                    file.write(_RECORD.pack(0, len(key), len(value)) + key + value)
+            file.flush()
+            self._read = file.tell()
         return answer
 
     def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:

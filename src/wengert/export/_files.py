@@ -294,8 +294,10 @@ class _Reader:
     def parameters(self) -> list[str]:
         """The names of the exported module's parameters."""
         names = self.read.get("parameters", [])  # files of earlier versions have none
-        _need(isinstance(names, list) and len(set(map(str, names))) == len(names), "the parameters' names are damaged")
-        return [_identifier(name) for name in names]
+        _need(isinstance(names, list), "the parameters' names are damaged")
+        made = [_identifier(name) for name in names]
+        _need(len(set(made)) == len(made), "two parameters have one name")
+        return made
 
     def spec(self, written: Any, tensors: dict[str, Any]) -> InputSpec:
         """What an input is."""

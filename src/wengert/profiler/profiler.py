@@ -226,21 +226,24 @@ class profile:
     def step(self) -> None:
         """The next step begins."""
         planned = self._planned(self.step_num + 1)
-        self._end_step()
-        before, self.current_action = self.current_action, planned
-        self.step_num += 1
-        self._change(before, planned)
-        self._name_step()
+        try:
+            self._end_step()
+            before, self.current_action = self.current_action, planned
+            self.step_num += 1
+            self._change(before, planned)
+            self._name_step()
+        except BaseException:  # what has begun ends with the ``with`` block; ``stop`` must not look for more
+            self.current_action = ProfilerAction.NONE
+            raise
 
     def _name_step(self) -> None:
         if self.record_steps:
-            self._step_name = _autograd.record_function(f"ProfilerStep#{self.step_num}")
-            self._step_name.__enter__()
+            self._step_name = _autograd.record_function(f"ProfilerStep#{self.step_num}").__enter__()
 
     def _end_step(self) -> None:
-        if self._step_name is not None:
-            self._step_name.__exit__(None, None, None)
-            self._step_name = None
+        name, self._step_name = self._step_name, None
+        if name is not None:
+            name.__exit__(None, None, None)
 
     def _change(self, before: ProfilerAction, now: ProfilerAction | None) -> None:
         """Go from one action to the next, which is ``None`` at the end."""
