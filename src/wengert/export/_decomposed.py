@@ -44,7 +44,7 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
     found = [DynamicSize(leaf, dim, symbol) for (leaf, dim), symbol in program.dynamic.items()]
     base = {size.symbol: users[size.leaf].meta["val"].shape[size.dim] for size in found}
     sizes = [base, *other_sizes(base, program.range_constraints)]
-    traces = [Trace(*_divided(program, table, tried), {}, None, [], []) for tried in sizes]
+    traces = [Trace(*_divided(program, table, tried), {}, None, [], [], {}) for tried in sizes]
     merged_at(traces, sizes, found)
     return traces[0].graph, traces[0].signature
 

@@ -22,21 +22,11 @@ from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ._recording import Recorder
-from ._tracing import Trace, line_of, refuse_value, traced, user_error
-from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol
+from ._tracing import Trace, line_of, traced, user_error
+from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol, ValueRanges
 from .graph_signature import ConstantArgument, InputKind, SymIntArgument
 
 Tensor = torch.Tensor
-
-
-class ValueRanges(NamedTuple):
-    """The bounds of a size."""
-
-    lower: float
-    upper: float
-
-    def __repr__(self) -> str:
-        return f"VR[{self.lower}, {'int_oo' if math.isinf(self.upper) else self.upper}]"
 
 
 def traced_with_sizes(
@@ -71,7 +61,7 @@ def traced_with_sizes(
 
 def _attempt(mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSize], known: Any) -> Any:
     """The trace, its sizes and bounds, or the error with its ``symbol``."""
-    trace = traced(mod, leaves, in_spec, refuse_value)
+    trace = traced(mod, leaves, in_spec, None)
     if not found:
         return trace, found, {}
     try:
@@ -113,7 +103,7 @@ def made_dynamic(
         leaves = _resized(trace.inputs, found, tried)
         changed = next(s for s in symbols if tried[s] != base[s])
         try:
-            traces.append(traced(mod, leaves, in_spec, refuse_value))
+            traces.append(traced(mod, leaves, in_spec, None))
         except Exception as e:
             raise _violated(
                 changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None
