@@ -101,12 +101,13 @@ class Recorder(PythonKeyTracer):
     Args:
         on_value: called with the name of a function that takes a number out of a tensor, and the tensor; the number
             is a constant then. None: it is computed when the graph runs.
+        bounded: whether the inputs' sizes are the examples'.
     """
 
     record_stack_traces = True
     last = ""  # the operator that was run last, for errors
 
-    def __init__(self, on_value: Callable[[str, Tensor], None] | None) -> None:
+    def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
         super().__init__({})
         self.on_value = on_value
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
@@ -119,7 +120,7 @@ class Recorder(PythonKeyTracer):
         self.mode = _Functions(self)
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
-        self.unbacked = Unbacked(self) if on_value is None else None
+        self.unbacked = Unbacked(self, bounded) if on_value is None else None
 
     @contextmanager
     def recording(self, root: Module) -> Iterator[None]:

@@ -438,7 +438,7 @@ class Known:
             return poly.constant()
         if value.node is None:
             value.node = self._written(value)
-            value.node.meta |= {"symbol": str(value), "val": value}
+            value.node.meta |= {"symbol": str(value), "val": value, "hint": value.at(None)}
             if value.symbolic == "int" and not isinstance(value.made, Symbol):
                 self.computed_numbers.append(value)
         return value.node

@@ -133,9 +133,11 @@ def user_error(kind: str, message: str, *notes: str) -> Exception:
 
 
 # ---- one run
-def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None] | None) -> Trace:
-    """Run a module on these inputs."""
-    recorder = Recorder(on_value)
+def traced(
+    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True
+) -> Trace:
+    """Run a module on these inputs; ``bounded``: their sizes are no others."""
+    recorder = Recorder(on_value, bounded)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (

@@ -26,6 +26,7 @@ from ._symbols import Check, Known, Number, Poly, SymBool, Symbol, SymInt
 
 Tensor = torch.Tensor
 _TRIED = 4
+_MOST = 2**63 - 2  # rows that a tensor may have
 
 # The results with a counted size, and the dim of it, by operator; ``dim``: the argument that tells it.
 _COUNTED: dict[str, tuple[tuple[int, ...], Any]] = {
@@ -45,10 +46,11 @@ class Unbacked:
 
     Args:
         recorder: writes the nodes.
+        bounded: whether the inputs' sizes are known, which bound what is counted.
     """
 
-    def __init__(self, recorder: Any) -> None:
-        self.recorder = recorder
+    def __init__(self, recorder: Any, bounded: bool) -> None:
+        self.recorder, self.bounded = recorder, bounded
         self.known = Known(self)
         self.known.changed = self.run_again
         self.create_node = recorder.create_node
@@ -93,7 +95,7 @@ class Unbacked:
             value = tensor.item()
         bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
         number = self.known.number(self.symbol(node, None, value, *bounds))
-        node.meta |= {"symbol": number.made.name, "val": number}
+        node.meta |= {"symbol": number.made.name, "val": number, "hint": value}
         number.node = node
         return number
 
@@ -129,9 +131,11 @@ class Unbacked:
 
     def most(self, node: Node) -> float:
         """The greatest number of a tensor's elements."""
+        if not self.bounded or node.meta["val"].numel() <= 2:
+            return _MOST
         number = math.prod(self.sizes_of(node))
         poly = self.known.poly(number)
-        return math.inf if poly is None else self.known.bounds(poly)[1]
+        return _MOST if poly is None else min(_MOST, self.known.bounds(poly)[1])
 
     def size(self, node: Node, dim: int, size: int) -> Any:
         """One size of a tensor."""
@@ -144,7 +148,7 @@ class Unbacked:
 
     def size_of(self, node: Node, dim: int, k: int | None) -> int:
         """A size in the example, or for the ``k``-th other numbers."""
-        return int((node.meta["val"] if k is None else self.tried[node][k]).shape[dim])
+        return int((self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]).shape[dim])
 
     def poly_of(self, node: Node, dim: int) -> Poly:
         """A size as a polynomial of symbols; one that is none is a symbol of its own."""
@@ -378,8 +382,7 @@ class _Counted:
         hint = first.shape[self.dim]
         shapes = [n.meta["val"].shape for n in nodes]
         self.places = [i for i in places or range(len(nodes)) if i < len(nodes) and (i == 0 or shapes[i][:1] == (hint,))]
-        bounded = source.numel() > 2 and str(node.target).split(".")[1] not in _UNBOUNDED
-        upper = unbacked.most(self.source) if bounded else math.inf  # type: ignore[arg-type]
+        upper = math.inf if str(node.target).split(".")[1] in _UNBOUNDED else unbacked.most(self.source)  # type: ignore[arg-type]
         self.symbol = unbacked.symbol(nodes[0], self.dim, hint, 0, upper)
 
     def run(self, unbacked: Unbacked, k: int) -> Any:
@@ -407,8 +410,7 @@ class _Masked:
         adjacent = given == list(range(given[0], given[-1] + 1))
         place = given[0] if adjacent else 0
         mask = next(n for n in indices if n is not None and _is_mask(n))
-        upper = unbacked.most(mask) if mask.meta["val"].numel() > 2 else math.inf
-        self.symbol = unbacked.symbol(nodes[0], place, nodes[0].meta["val"].shape[place], 0, upper)
+        self.symbol = unbacked.symbol(nodes[0], place, nodes[0].meta["val"].shape[place], 0, unbacked.most(mask))
 
     def run(self, unbacked: Unbacked, k: int) -> Any:
         """The result for the ``k``-th other numbers."""
@@ -455,13 +457,13 @@ class _Writer:
                 node = after = self.graph.create_node(
                     "call_function", torch.ops.aten.sym_size.int, (symbol.node, symbol.dim), name="sym_size_int"
                 )
-            node.meta |= {"symbol": symbol.name, "val": SymInt(self.known, symbol)}
+            node.meta |= {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
         self.bound[symbol.name] = node
         if isinstance(symbol.hint, float):
             return
         compared = node
         bounds = [(operator.ge, symbol.lower, ">="), (operator.le, symbol.upper, "<=")]
-        bounds = [b for b in bounds if not math.isinf(b[1])]
+        bounds = [b for b in bounds if abs(b[1]) < _MOST]
         if bounds and isinstance(symbol.hint, bool):
             compared = after = self._after(after, torch.sym_ite, (node, 1, 0))
         for function, limit, sign in bounds:
@@ -515,7 +517,7 @@ class _Writer:
             total = parts[0]
             for part in parts[1:]:
                 made.append(self._after(made[-1], function, (total, part)))
-                made[-1].meta["symbol"] = str(poly)
+                made[-1].meta |= {"symbol": str(poly), "hint": function(*[_of_node(a) for a in (total, part)])}
                 total = made[-1]
             return total
 
@@ -539,3 +541,7 @@ class _Writer:
         for node in reversed(list(self.graph.nodes)):
             if "symbol" in node.meta and not node.users and node.op == "call_function":
                 self.graph.erase_node(node)
+
+
+def _of_node(a: Any) -> Any:
+    return a.meta["hint"] if isinstance(a, Node) else a
