@@ -29,6 +29,23 @@ def test_the_operators_of_an_expression_are_pytorchs(torch: Any, expression: str
     assert described(program(wengert, expression)) == described(program(torch, expression))
 
 
+NEEDED = """
+z if z.sum() > 3 else -z; z if z.nonzero().shape[0] > 3 else -z; [w + k for k in range(c.nonzero().shape[0])]; [k for k in c[c > 0]]
+len(z[z > 0]) * z; torch.arange(int(c[2])); float(z[0, 0]) * z; [1, 2, 3, 4][c.nonzero().shape[0]]; torch.stack([w] * c.nonzero().shape[0])
+z if z[0, 0].item() > 0 else -z; z if c[0].item() == 1 else -z; torch.zeros(int(z[0, 0].item()))
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("expression", [e for line in NEEDED.strip().split("\n") for e in line.split("; ")])
+def test_a_value_that_is_needed_at_once_is_pytorchs_error(torch: Any, expression: str) -> None:
+    said = []
+    for library in (wengert, torch):
+        with pytest.raises(RuntimeError) as e:
+            program(library, expression)
+        said.append((type(e.value).__name__, str(e.value).split("\n")[0]))
+    assert said[0] == said[1]
+
+
 def test_declared_arguments_are_pytorchs(torch: Any) -> None:
     """Names, order and defaults of each declared overload."""
     known = {(s.name, s.overload_name or "default"): s for s in torch._C._jit_get_all_schemas()}

@@ -35,6 +35,9 @@ def _check_with(error_type: type[Exception], cond: bool, message: Callable[[], A
             "cond must be a bool, but got a Tensor. For tensor conditions, use torch._check_tensor_all() to assert "
             "that all elements are true."
         )
+    if hasattr(cond, "known"):  # a comparison of a program that torch.export runs
+        cond.known.expect(cond)
+        return
     if not isinstance(cond, bool):
         raise TypeError(f"cond must be a bool, but got {type(cond)}")
     if cond:

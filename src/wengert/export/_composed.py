@@ -11,6 +11,8 @@ from typing import Any
 
 import wengert as torch
 
+from ._symbols import Number
+
 Tensor = torch.Tensor
 COMPOSED: dict[str, Callable[..., Any]] = {}
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -314,6 +316,22 @@ def unique(
 
 
 @composed
+def unique_consecutive(
+    r: Any, input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    result = r.operator("unique_consecutive", input, return_inverse, return_counts, dim)
+    kept = [result[0], *([result[1]] if return_inverse else []), *([result[2]] if return_counts else [])]
+    return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+@composed
+def nonzero(r: Any, input: Any, *, as_tuple: bool = False) -> Any:
+    if as_tuple:
+        return tuple(r.operator("nonzero_numpy", input))
+    return NotImplemented
+
+
+@composed
 def to(r: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     known = {"dtype": self.dtype, "device": self.device, "layout": self.layout}
     r.create_node("call_function", torch.ops.aten._assert_tensor_metadata.default, (r.node_of(self),), known,
@@ -346,7 +364,7 @@ def __getitem__(r: Any, self: Any, key: Any) -> Any:
     keys = list(key) if isinstance(key, tuple) else [key]
     if any(isinstance(k, (list, range)) or (hasattr(k, "__array__") and not isinstance(k, Tensor)) for k in keys):
         keys = [
-            r.lifted(torch.tensor, k) if not isinstance(k, (int, slice, Tensor, type(None), type(...))) else k
+            r.lifted(torch.tensor, k) if not isinstance(k, (int, slice, Tensor, type(None), type(...), Number)) else k
             for k in keys
         ]
     taken = sum(
@@ -361,8 +379,10 @@ def __getitem__(r: Any, self: Any, key: Any) -> Any:
         elif isinstance(k, bool):
             return NotImplemented
         elif isinstance(k, slice):
-            start, stop, step = (None if v is None else int(v) for v in (k.start, k.stop, k.step))
-            if (start, stop, step if step != 1 else None) != (None, None, None):
+            start, stop, step = (v if v is None or isinstance(v, Number) else int(v) for v in (k.start, k.stop, k.step))
+            if isinstance(start, Number) or isinstance(stop, Number):
+                result = r.operator("slice", result, dim, start, stop, *([step] if step is not None else []))
+            elif (start, stop, step if step != 1 else None) != (None, None, None):
                 start = 0 if start is None else start
                 stop = 9223372036854775807 if stop is None else stop
                 result = r.operator("slice", result, dim, start, stop, *([step] if step not in (None, 1) else []))
@@ -371,7 +391,7 @@ def __getitem__(r: Any, self: Any, key: Any) -> Any:
             tensors[dim] = k
             dim += k.dim() if _is_mask(k) else 1
         else:
-            result = r.operator("select", result, dim, int(k))
+            result = r.operator("select", result, dim, k if isinstance(k, Number) else int(k))
     if tensors:
         indices = [tensors.get(d) for d in range(max(tensors) + 1)]
         flat = [k for d, k in enumerate(indices) if k is not None or not _covered(tensors, d)]
@@ -396,7 +416,7 @@ def __setitem__(r: Any, self: Any, key: Any, value: Any) -> Any:
         r.operator("copy_" if isinstance(value, Tensor) else "fill_", __getitem__(r, self, key), value)
         return None
     if all(isinstance(k, (Tensor, list)) or k == slice(None) for k in keys):
-        value_tensor = value if isinstance(value, Tensor) else torch.tensor(value, dtype=self.dtype)
+        value_tensor = value if isinstance(value, Tensor) else r.lifted(torch.tensor, value, dtype=self.dtype)
         indices = [torch.tensor(k) if isinstance(k, list) else k if isinstance(k, Tensor) else None for k in keys]
         r.run("index_put_", "default", (self, indices, value_tensor), {})
         return None
@@ -406,7 +426,7 @@ def __setitem__(r: Any, self: Any, key: Any, value: Any) -> Any:
 @composed
 def split(r: Any, tensor: Any, split_size_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> Any:
     size = kwargs.get("split_size", split_size_or_sections)
-    if isinstance(size, int):
+    if isinstance(size, (int, Number)):
         return r.operator("split", tensor, size, dim)
     return r.operator("split_with_sizes", tensor, list(size), dim)
 

@@ -34,7 +34,9 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
         NotImplementedError: a function makes a tensor of numbers.
         UserError: what a function does depends on a size that may differ.
     """
-    if not program.dynamic:
+    numbers = {n.meta["symbol"]: n.meta["hint"] for n in program.graph.nodes if type(n.meta.get("hint")) is int}
+    numbers = {symbol: hint for symbol, hint in numbers.items() if symbol in program.range_constraints}
+    if not program.dynamic and not numbers:
         return _divided(program, table, {})
     users = [
         node
@@ -43,8 +45,9 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
     ]
     found = [DynamicSize(leaf, dim, symbol) for (leaf, dim), symbol in program.dynamic.items()]
     base = {size.symbol: users[size.leaf].meta["val"].shape[size.dim] for size in found}
+    base |= numbers
     sizes = [base, *other_sizes(base, program.range_constraints)]
-    traces = [Trace(*_divided(program, table, tried), {}, None, [], []) for tried in sizes]
+    traces = [Trace(*_divided(program, table, tried), {}, None, [], [], {}) for tried in sizes]
     merged_at(traces, sizes, found)
     return traces[0].graph, traces[0].signature
 
@@ -72,7 +75,7 @@ def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph,
 def _value(node: Node, sizes: dict[Symbol, int]) -> Any:
     """What a node computes for these sizes, with zeros for elements."""
     if "symbol" in node.meta:
-        return _computed(node.meta["symbol"], sizes)
+        return _computed(node.meta["symbol"], sizes, node.meta.get("hint"))
     value = node.meta["val"]
     return torch.zeros(_resized(node, sizes).shape, dtype=value.dtype) if isinstance(value, Tensor) else value
 
@@ -82,12 +85,14 @@ def _resized(node: Node, sizes: dict[Symbol, int]) -> Tensor:
     symbolic = node.meta.get("symbolic_shape")
     if symbolic is None:
         return value
-    shape = [_computed(s, sizes) if isinstance(s, str) else s for s in symbolic]
+    shape = [_computed(s, sizes, n) if isinstance(s, str) else s for s, n in zip(symbolic, value.shape, strict=True)]
     return torch.empty(shape, dtype=value.dtype, device="meta")
 
 
-def _computed(text: str, sizes: dict[Symbol, int]) -> int:
-    """The value of a sum of products of sizes: ``2*s27*s77 + 1``."""
+def _computed(text: str, sizes: dict[Symbol, int], otherwise: Any) -> Any:
+    """The value of a sum of products of sizes: ``2*s27*s77 + 1``; ``otherwise``: that of another text."""
+    if not set(re.findall(r"[a-z]\w*", text)) <= sizes.keys() or not re.fullmatch(r"[\w+*\- ]+", text):
+        return otherwise
     total = 0
     for sign, term in re.findall(r"(^|\+|-)\s*([^+\- ][^+\-]*)", text.replace("+ -", "- ")):
         factors = [int(f) if f.isdigit() else sizes[Symbol(f)] for f in term.strip().split("*")]

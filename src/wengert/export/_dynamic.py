@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -22,21 +23,11 @@ from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ._recording import Recorder
-from ._tracing import Trace, line_of, refuse_value, traced, user_error
-from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol
+from ._tracing import Trace, line_of, traced, user_error
+from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol, ValueRanges
 from .graph_signature import ConstantArgument, InputKind, SymIntArgument
 
 Tensor = torch.Tensor
-
-
-class ValueRanges(NamedTuple):
-    """The bounds of a size."""
-
-    lower: float
-    upper: float
-
-    def __repr__(self) -> str:
-        return f"VR[{self.lower}, {'int_oo' if math.isinf(self.upper) else self.upper}]"
 
 
 def traced_with_sizes(
@@ -71,7 +62,7 @@ def traced_with_sizes(
 
 def _attempt(mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSize], known: Any) -> Any:
     """The trace, its sizes and bounds, or the error with its ``symbol``."""
-    trace = traced(mod, leaves, in_spec, refuse_value)
+    trace = traced(mod, leaves, in_spec, None, not found)
     if not found:
         return trace, found, {}
     try:
@@ -113,7 +104,7 @@ def made_dynamic(
         leaves = _resized(trace.inputs, found, tried)
         changed = next(s for s in symbols if tried[s] != base[s])
         try:
-            traces.append(traced(mod, leaves, in_spec, refuse_value))
+            traces.append(traced(mod, leaves, in_spec, None, False))
         except Exception as e:
             raise _violated(
                 changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None
@@ -147,7 +138,7 @@ def other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> l
             (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
         )
         first, *rest = [size + d for d in near if size + d > 1]
-        least = max(2, int(ranges[symbol].lower))  # which a branch may tell from the example's
+        least = int(max(2, ranges[symbol].lower))  # which a branch may tell from the example's
         others[symbol] = list(dict.fromkeys([first, *([least] if least != size else []), *rest]))[:3]
     tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
     if len(base) > 1:
@@ -197,7 +188,7 @@ class _Merged:
         ordered = sorted(self.symbols)
         terms = [()] + [(s,) for s in ordered] + list(itertools.combinations(ordered, 2))
         self.terms: list[tuple[Symbol, ...]] = terms  # type: ignore[assignment]
-        self.unknown = 0
+        self.unknown = len([s for s in trace.ranges if s[0] == "u"])
 
     def changed(self, values: list[Any]) -> Symbol:
         """The size to name in an error: the one that differs in the first trace with another value."""
@@ -226,6 +217,8 @@ class _Merged:
                 node.args = self.merged([n.args for n in nodes], node)
                 node.kwargs = self.merged([n.kwargs for n in nodes], node)
             self.note_shape(nodes)
+            if "hint" in node.meta:
+                node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
         counts = [len(nodes) for nodes in self.lists]
         if len(set(counts)) > 1:
             raise _violated(
@@ -319,10 +312,14 @@ class _Merged:
     def note_shape(self, nodes: Any) -> None:
         """Note a value's sizes, those that differ as expressions."""
         shapes = [n.meta["val"].shape for n in nodes if isinstance(n.meta.get("val"), Tensor)]
-        if len(shapes) != len(nodes) or len(set(shapes)) == 1 or len({len(s) for s in shapes}) > 1:
+        if len(shapes) != len(nodes) or len({len(s) for s in shapes}) > 1:
             return
         found: list[Any] = []
-        for sizes in zip(*shapes, strict=True):
+        known = [n.meta.get("symbolic_shape", n.meta["val"].shape) for n in nodes]
+        for sizes, texts in zip(zip(*shapes, strict=True), zip(*known, strict=True), strict=True):
+            if isinstance(texts[0], str):  # it depends on values too
+                found.append(self.joined(list(texts)))
+                continue
             coefficients = self.fitted(sizes)
             if len(set(sizes)) == 1:
                 found.append(sizes[0])
@@ -332,6 +329,18 @@ class _Merged:
                 found.append(f"u{self.unknown}")
                 self.unknown += 1
         nodes[0].meta["symbolic_shape"] = tuple(found)
+
+    def joined(self, texts: list[Any]) -> str:
+        """The text of a number that depends on values, and with its constant on sizes: ``u0 + 2`` and ``u0 + 5``."""
+        parts = [re.fullmatch(r"(.*?)(?: ([+-]) (\d+))?", str(t)) for t in texts]
+        stems = {p[1] for p in parts if p is not None}
+        rest = self.fitted([int(f"{p[2] or ''}{p[3] or 0}") for p in parts if p is not None])
+        if len(set(texts)) == 1:
+            return str(texts[0])
+        if len(stems) > 1 or rest is None:
+            self.unknown += 1
+            return f"u{self.unknown - 1}"
+        return f"{stems.pop()} + {self.text(rest)}"
 
 
 def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: Symbol) -> None:

@@ -37,7 +37,14 @@ from .graph_signature import (
 
 VERSION = 1
 Tensor = torch.Tensor
-_PYTHON = {f"operator.{f.__name__}": f for f in (operator.getitem, operator.add, operator.mul, operator.sub)}
+_OPERATORS = "getitem add mul sub floordiv mod truediv pow ge gt le lt eq ne neg abs and_ or_"
+_SYMBOLIC = "sym_not sym_float sym_int sym_max sym_min sym_ite"
+_PYTHON: dict[str, Any] = {f"operator.{name}": getattr(operator, name) for name in _OPERATORS.split()}
+_PYTHON |= {f"torch.{name}": getattr(torch, name) for name in _SYMBOLIC.split()}
+_PYTHON |= {f"aten.{op.__name__}": op for op in (
+    torch.ops.aten.sym_size.int, torch.ops.aten.item.default, torch.ops.aten._assert_scalar.default
+)}  # fmt: skip
+_ARGUMENTS = {"neg": 1, "abs": 1, "sym_not": 1, "sym_float": 1, "sym_int": 1, "sym_ite": 3, "item.default": 1}
 _GRAD = "torch._C._set_grad_enabled"
 _CONSTANTS = {
     str(c): c
@@ -132,6 +139,8 @@ def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
         made["symbolic_shape"] = [str(s) if isinstance(s, str) else s for s in node.meta["symbolic_shape"]]
     if "symbol" in node.meta:
         made["symbol"] = str(node.meta["symbol"])
+        if "hint" in node.meta:
+            made["hint"] = node.meta["hint"]
     if node.stack_trace:
         made["stack_trace"] = node.stack_trace
     return made
@@ -141,9 +150,10 @@ def _target_name(node: Node) -> str:
     target: Any = node.target
     if isinstance(target, OpOverload):
         return f"aten.{target.__name__}"
-    name = f"operator.{getattr(target, '__name__', '')}"
-    if name in _PYTHON:
-        return name
+    for space in ("operator", "torch"):
+        name = f"{space}.{getattr(target, '__name__', '')}"
+        if name in _PYTHON:
+            return name
     if target is torch._C._set_grad_enabled:
         return _GRAD
     raise noted(
@@ -349,6 +359,8 @@ class _Reader:
         _need(val is not None or not given, "the shape of an input is missing")
         if "symbol" in written:
             node.meta["symbol"] = _symbol(written["symbol"])
+            if isinstance(written.get("hint"), (bool, int, float)):
+                node.meta["hint"] = written["hint"]
         if isinstance(written.get("stack_trace"), str):
             lines = written["stack_trace"][:_TRACE].split("\n")  # one text may be that of every node
             node.stack_trace = "\n".join([printable(line) for line in lines])
@@ -442,7 +454,7 @@ def _fits(number: int) -> bool:
 
 
 def _symbol(text: Any) -> Symbol:
-    known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*\- ]{1,200}", text)
+    known = isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_+*/%(),=<>&|~.\- ]{1,200}", text)
     _need(known, "the name of a size is damaged")
     symbol = Symbol(text)
     symbol.shown = text
@@ -472,13 +484,12 @@ def _dtype(name: str) -> Any:
 def _function(target: str) -> tuple[Any, set[str], int, int]:
     """An operator by its name, its keywords, and how many arguments stand by place, at least and at most."""
     if target in _PYTHON:
-        return _PYTHON[target], set(), 2, 2
+        count = _ARGUMENTS.get(target.partition(".")[2], 2)
+        return _PYTHON[target], set(), count, count
     if target == _GRAD:
         return torch._C._set_grad_enabled, set(), 1, 1
     parts = target.split(".")
     known = [s for s in schemas(parts[1]) if s.overload == parts[2]] if len(parts) == 3 and parts[0] == "aten" else []
-    if parts[1:] == ["sym_size", "int"]:
-        return torch.ops.aten.sym_size.int, set(), 2, 2
     if not known:
         raise noted(
             RuntimeError(f"torch.export.load: the operator {target[:100]!r} is not known"),

@@ -9,10 +9,13 @@ functions is written operator by operator, as ``make_fx`` does.
 
 from __future__ import annotations
 
+import builtins
+import functools
 import gc
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import wengert as torch
@@ -24,13 +27,15 @@ from .._tensor_api.torch_function import SITES, name_of, public_places
 from ..fx._naming import function_name
 from ..fx._utils import without_data
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
-from ..fx.node import Node
+from ..fx.node import Node, map_aggregate
 from ..fx.passes.shape_prop import _extract_tensor_metadata
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._pytree import tree_leaves
+from ._symbols import Number
+from ._unbacked import Unbacked
 
 Tensor = torch.Tensor
 
@@ -70,17 +75,39 @@ def _set_apart() -> Iterator[None]:
             gc.freeze()
 
 
+@contextmanager
+def _extremes_of_numbers() -> Iterator[None]:
+    """A context in which Python's ``max`` and ``min`` know numbers that are not known, as in PyTorch."""
+    plain = builtins.max, builtins.min
+
+    def of(function: Any, symbolic: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(a, Number) for a in args) and len(args) > 1:
+                return functools.reduce(symbolic, args)
+            return function(*args, **kwargs)
+
+        return call
+
+    builtins.max, builtins.min = of(max, torch.sym_max), of(min, torch.sym_min)
+    try:
+        yield
+    finally:
+        builtins.max, builtins.min = plain
+
+
 class Recorder(PythonKeyTracer):
     """The graph that is being written, and the node of each tensor.
 
     Args:
-        on_value: called with the name of a function that takes a number out of a tensor, and the tensor.
+        on_value: called with the name of a function that takes a number out of a tensor, and the tensor; the number
+            is a constant then. None: it is computed when the graph runs.
+        bounded: whether the inputs' sizes are the examples'.
     """
 
     record_stack_traces = True
     last = ""  # the operator that was run last, for errors
 
-    def __init__(self, on_value: Callable[[str, Tensor], None]) -> None:
+    def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
         super().__init__({})
         self.on_value = on_value
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
@@ -93,6 +120,7 @@ class Recorder(PythonKeyTracer):
         self.mode = _Functions(self)
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
+        self.unbacked = Unbacked(self, bounded) if on_value is None else None
 
     @contextmanager
     def recording(self, root: Module) -> Iterator[None]:
@@ -100,6 +128,7 @@ class Recorder(PythonKeyTracer):
         from ._layers import layers_noted, layers_replaced
 
         with (
+            nullcontext() if self.unbacked is None else _extremes_of_numbers(),
             layers_replaced(self),
             layers_noted(self, root),
             self.dispatch,
@@ -119,15 +148,20 @@ class Recorder(PythonKeyTracer):
 
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; a tensor from outside becomes a constant of the graph."""
-        known = self.of_object.get(id(tensor)) or self.nodes.get(memory_of(tensor))
+        known = self.known_node(tensor)
         if known is not None:
-            return known[1]
+            return known
         if lists(tensor):  # made since the trace began
             raise noted(
                 NotImplementedError("torch.export: a tensor was made that no operator computed"),
                 "Why: values of NumPy, and inside of torch.func's transforms, are no operators' results.",
             )
         return self.constant(tensor)
+
+    def known_node(self, tensor: Tensor) -> Node | None:
+        """The node of a tensor's value, if it has one."""
+        known = self.of_object.get(id(tensor)) or self.nodes.get(memory_of(tensor))
+        return None if known is None else known[1]
 
     def constant(self, tensor: Tensor) -> Node:
         """A new constant."""
@@ -154,6 +188,12 @@ class Recorder(PythonKeyTracer):
         if isinstance(results, (tuple, list)):
             results = tuple(results)
         super().note_results(results, node)
+        if self.unbacked is not None and node.target is not operator.getitem and node not in self.fixed:
+            self.unbacked.note(node, results)
+
+    def create_arg(self, a: Any) -> Any:
+        """An argument with nodes in place of tensors and of numbers that are not known."""
+        return a.known.node_of(a) if isinstance(a, Number) else super().create_arg(a)
 
     def create_node(self, kind: str, target: Any, *rest: Any, **kwargs: Any) -> Node:
         """Write a node, with the program's call that it is a part of."""
@@ -189,6 +229,8 @@ class Recorder(PythonKeyTracer):
         Recorder.last = str(op)
         self.note_grad_mode()
         given, named = self.create_arg(args), self.create_arg(kwargs)
+        if self.unbacked is not None:
+            args, kwargs = map_aggregate((args, kwargs), lambda a: a.at(None) if isinstance(a, Number) else a)
         with self.dispatch.silent():
             result = op(*args, **kwargs)
         self.note_results(result, self.call(op, given, named))
@@ -243,13 +285,15 @@ class _Functions(TorchFunctionMode):
 
         recorder = self.recorder
         space, name = _place(func)
+        if recorder.unbacked is not None and name in _SIZES and args and isinstance(args[0], Tensor):
+            return _SIZES[name](recorder.unbacked.sizes(args[0]), func, *args, **(kwargs or {}))
         if space == "attribute":
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)
             return func(*args, **kwargs)
         if name in _LEAVE_TENSORS:
-            _value_taken(recorder, name, args)
-            return func(*args, **kwargs)
+            taken = _value_taken(recorder, name, args)
+            return func(*args, **kwargs) if taken is NotImplemented else taken
         if name in _MAKE_CONSTANTS and space in ("torch", ""):
             return _constant_made(recorder, func, args, kwargs)
         if name == "requires_grad_" or (space == "Tensor" and name in _METADATA):
@@ -322,12 +366,25 @@ def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, st
     return None
 
 
-def _value_taken(recorder: Recorder, name: str, args: Any) -> None:
+def _value_taken(recorder: Recorder, name: str, args: Any) -> Any:
+    """What a call gives that takes a number out of tensors; NotImplemented: what it gives in the example."""
     for a in args:
-        if isinstance(a, Tensor):
-            node = recorder.node_of(a)
-            if node not in recorder.fixed:
+        if isinstance(a, Tensor) and recorder.node_of(a) not in recorder.fixed:
+            if recorder.unbacked is None:
                 recorder.on_value(name, a)
+            else:
+                return recorder.unbacked.taken(name, a)
+    return NotImplemented
+
+
+# What asks for sizes, of the sizes, the function and its arguments.
+_SIZES: dict[str, Callable[..., Any]] = {
+    "shape": lambda sizes, func, *_: sizes,
+    "size": lambda sizes, func, self, dim=None: sizes if dim is None else sizes[dim],
+    **dict.fromkeys(("numel", "nelement"), lambda sizes, func, *_: functools.reduce(
+        operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1])),
+    "__len__": lambda sizes, func, self: operator.index(sizes[0]) if sizes else func(self),
+}
 
 
 def _constant_made(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any:

@@ -12,12 +12,12 @@ import wengert as torch
 
 from .._base.errors import noted
 from ..fx._codegen import last_line_of
-from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
 from ._recording import Recorder
+from ._symbols import Number
 from .dynamic_shapes import DynamicSize, Symbol, dynamic_sizes, named_arguments
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
@@ -27,10 +27,14 @@ from .graph_signature import (
     InputSpec,
     OutputKind,
     OutputSpec,
+    SymBoolArgument,
+    SymFloatArgument,
+    SymIntArgument,
     TensorArgument,
 )
 
 Tensor = torch.Tensor
+_NUMBERS: dict[str, Any] = {"int": SymIntArgument, "float": SymFloatArgument, "bool": SymBoolArgument}
 
 
 class Trace(NamedTuple):
@@ -42,6 +46,7 @@ class Trace(NamedTuple):
     out_spec: Any
     outputs: list[Any]
     inputs: list[Any]
+    ranges: dict[Any, Any]
 
 
 def export(
@@ -83,13 +88,13 @@ def export(
         raise user_error(
             "INVALID_INPUT", f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}"
         )
-    return exported(mod, args, dict(kwargs or {}), refuse_value, dynamic_shapes)
+    return exported(mod, args, dict(kwargs or {}), None, dynamic_shapes)
 
 
 def exported(
-    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None], dynamic_shapes: Any = None
+    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None] | None, dynamic_shapes: Any = None
 ) -> ExportedProgram:
-    """``export``, which calls ``on_value`` where the module takes a number out of a tensor."""
+    """``export``; ``on_value`` is called where the module takes a number out of a tensor, a constant of the graph."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     found, known = dynamic_sizes(mod, args, kwargs, leaves, dynamic_shapes)
     ranges: dict[Any, Any] = {}
@@ -103,7 +108,7 @@ def exported(
     state = {name: kept[name] for name, _ in mod.named_parameters(remove_duplicate=False) if name in kept} | kept
     constants = trace.constants | {name: b for name, b in mod.named_buffers() if name not in state}
     return ExportedProgram(
-        trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges,
+        trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges | trace.ranges,
         (args, kwargs), type(mod).__name__, _dynamic_places(found), _names_of_arguments(mod, args),
         [name for name, _ in mod.named_modules(remove_duplicate=False) if name],
     )  # fmt: skip
@@ -127,20 +132,12 @@ def user_error(kind: str, message: str, *notes: str) -> Exception:
     return noted(UserError(UserErrorType[kind], message), *notes)
 
 
-def refuse_value(name: str, tensor: Tensor) -> None:
-    """What a function does in an export that takes a number out of a tensor."""
-    raise noted(
-        GuardOnDataDependentSymNode("Could not guard on data-dependent expression"),
-        f"Why: {name}() takes a value out of a tensor of shape {list(tensor.shape)} that depends on the inputs; the "
-        "graph would hold the example's.",
-        "What to do: compute it with operators, as torch.where(condition, a, b) in place of a branch.",
-    )
-
-
 # ---- one run
-def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None]) -> Trace:
-    """Run a module on these inputs."""
-    recorder = Recorder(on_value)
+def traced(
+    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True
+) -> Trace:
+    """Run a module on these inputs; ``bounded``: their sizes are no others."""
+    recorder = Recorder(on_value, bounded)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (
@@ -179,13 +176,25 @@ def traced(mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str
         if isinstance(leaf, Tensor):
             node = recorder.node_of(leaf)
             returned.append(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name)))
+        elif isinstance(leaf, Number):
+            node = recorder.create_arg(leaf)
+            argument = ConstantArgument("", node)
+            if isinstance(node, Node):
+                argument = _NUMBERS[leaf.symbolic](node.name)
+            returned.append(OutputSpec(OutputKind.USER_OUTPUT, argument))
         elif leaf is None or isinstance(leaf, (bool, int, float, str)):
             returned.append(OutputSpec(OutputKind.USER_OUTPUT, ConstantArgument("", leaf)))
         else:
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
-    recorder.graph.output(tuple([recorder.node_of(x) if isinstance(x, Tensor) else x for x in outputs]))
+    output = recorder.graph.output(tuple([recorder.create_arg(x) for x in outputs]))
+    if recorder.unbacked is not None:
+        recorder.unbacked.finish()
+        for spec, node in zip(returned, output.args[0], strict=True):
+            if isinstance(node, Node):
+                spec.arg.name = node.name
     constants = _lift(recorder, mod, specs, before)
-    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs)
+    ranges = {} if recorder.unbacked is None else recorder.unbacked.ranges()
+    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges)
 
 
 def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -106,6 +107,19 @@ class ShapesCollection(dict[int, Any]):
 
 class AdditionalInputs:
     """For annotations: ``dynamic_shapes`` names what may differ."""
+
+
+class ValueRanges(NamedTuple):
+    """The bounds of a number."""
+
+    lower: float
+    upper: float
+    whole: bool = True
+
+    def __repr__(self) -> str:
+        infinite = "int_oo" if self.whole else "oo"
+        texts = [f"{'-' * (v < 0)}{infinite}" if math.isinf(v) else str(v) for v in (self.lower, self.upper)]
+        return f"VR[{', '.join(texts)}]"
 
 
 class DynamicSize(NamedTuple):

@@ -29,6 +29,20 @@ class SymIntArgument:
 
 
 @dataclass
+class SymFloatArgument:
+    """A float that is not known, by the name of its node."""
+
+    name: str
+
+
+@dataclass
+class SymBoolArgument:
+    """A truth value that is not known, by the name of its node."""
+
+    name: str
+
+
+@dataclass
 class ConstantArgument:
     """A value that is the same in every call."""
 
@@ -36,7 +50,7 @@ class ConstantArgument:
     value: int | float | bool | str | None
 
 
-ArgumentSpec = TensorArgument | SymIntArgument | ConstantArgument
+ArgumentSpec = TensorArgument | SymIntArgument | SymFloatArgument | SymBoolArgument | ConstantArgument
 
 
 class InputKind(Enum):

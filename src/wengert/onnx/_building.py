@@ -73,6 +73,13 @@ def _is_copy(node: Node, name: str) -> bool:
     return name in ("reshape", "flatten", "contiguous") and not argument.meta["val"].is_contiguous()
 
 
+_OF_NUMBERS = {
+    "add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "truediv": "Div", "neg": "Neg", "mod": "Mod", "pow": "Pow",
+    "sym_max": "Max", "sym_min": "Min", "sym_float": "Identity", "sym_int": "Identity", "abs": "Abs",
+}  # fmt: skip
+_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float32}
+
+
 class Builder:
     """An ONNX graph.
 
@@ -205,7 +212,7 @@ class Builder:
         in_place = name[-1] == "_" and not name.startswith("__")
         if in_place:
             name = name[:-1]
-        if name == "_assert_tensor_metadata":
+        if name in ("_assert_tensor_metadata", "_assert_scalar"):
             return
         made = self.made(node, name)
         if in_place:
@@ -240,7 +247,7 @@ class Builder:
             return [self.described(n, metas[i]) if i in metas else n for i, n in enumerate(names)]
         meta = node.meta.get("val")
         if not isinstance(meta, Tensor):
-            return Value(names, torch.int64, ())
+            return Value(names, _NUMBERS[type(node.meta.get("hint", 0))], ())
         return Value(names, meta.dtype, self.sizes_of(node))
 
     def sizes_of(self, node: Node) -> tuple[int | str, ...]:
@@ -258,10 +265,23 @@ class Builder:
             return args[0][args[1]]
         if name == "_set_grad_enabled":
             return None
-        op = {"add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "neg": "Neg"}.get(name)
+        if all("_assert_scalar" in str(user.target) for user in node.users):
+            return None
+        op = _OF_NUMBERS.get(name)
         if op is None:
             raise self.unsupported("this function has no emitter")
-        return Value(self.emit(op, *[self.cast(a, torch.int64) for a in args]), torch.int64, ())
+        hints = [n.meta.get("hint", 0) for n in (node, *node.all_input_nodes)]
+        whole = op not in ("Pow", "Div") and not any(isinstance(h, float) for h in hints)
+        dtype = torch.int64 if whole or name == "floordiv" else torch.float32
+        made = self.emit(op, *[self.cast(a, dtype) for a in args])
+        if name == "floordiv":  # ONNX rounds towards zero
+            number = torch.float32
+            made = self.emit("Floor", self.emit("Div", *[self.cast(a, number) for a in args]))
+            made = self.emit("Cast", made, to=self.element_type(dtype))
+        elif name in ("pow", "sym_int") and not isinstance(hints[0], float):
+            dtype = torch.int64
+            made = self.emit("Cast", made, to=self.element_type(dtype))
+        return Value(made, dtype, ())
 
     def folded(self, node: Node, args: Any, kwargs: Any) -> Any:
         """The value of a node that depends on no input, computed now."""

@@ -210,7 +210,6 @@ def _outputs(b: Builder, node: Any, wanted: list[str]) -> list[Any]:
         if not isinstance(out, torch.fx.Node):
             continue  # None and numbers are no outputs in ONNX
         value = b.value(out)
-        meta = out.meta["val"]
         name = wanted.pop(0) if wanted else None
         b.node = out
         final = value.name
@@ -219,7 +218,7 @@ def _outputs(b: Builder, node: Any, wanted: list[str]) -> list[Any]:
             final = b.fresh(name or f"{value.name}_out")
             b.nodes.append(b.onnx.helper.make_node("Identity", [value.name], [final], name=b.fresh(f"node_{final}")))
         taken.add(final)
-        infos.append(_info(b, Value(final, meta.dtype, b.sizes_of(out))))
+        infos.append(_info(b, Value(final, value.dtype, value.shape)))
     return infos
 
 

@@ -260,12 +260,27 @@ def index_put(b: Builder, x: Value, indices: list[Any], values: Value, accumulat
     return b.emit("ScatterND", x, places, new, reduction="add" if accumulate else None)
 
 
+def _flat(b: Builder, x: Value, mask: Value) -> list[str]:
+    """A tensor and a mask, of one shape, as lists."""
+    b.refuse_if(x.shape != mask.shape, "only with a mask of the tensor's shape")
+    return [b.emit("Reshape", v, b.const([-1], INT)) for v in (x, mask)]
+
+
+@emits("_unique2")
+def unique(b: Builder, x: Value, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    values, _, inverse, counts = b.emit("Unique", x, outputs=4, sorted=1)
+    return [values, b.emit("Reshape", inverse, b.shape_of(x)), counts]
+
+
 emits_each(
     {
         "index_select": lambda b, x, dim, index: b.emit("Gather", x, index, axis=dim),
         "gather": lambda b, x, dim, index, *, sparse_grad=False: b.emit("GatherElements", x, index, axis=dim),
         "scatter_add": lambda b, x, dim, index, src: scatter(b, x, dim, index, src, reduce="add"),
         "nonzero": lambda b, x: b.emit("Transpose", b.emit("NonZero", x), perm=[1, 0]),
+        "argwhere": lambda b, x: b.emit("Transpose", b.emit("NonZero", x), perm=[1, 0]),
+        "masked_select": lambda b, x, mask: b.emit("Compress", *_flat(b, x, mask)),
+        "item": lambda b, x: b.emit("Reshape", x, b.const([], INT)),
         "sym_size": lambda b, x, dim: b.emit("Gather", b.emit("Shape", x), b.const(dim, INT)),
     }
 )

@@ -54,8 +54,21 @@ def _assert_tensor_metadata(
         raise RuntimeError(f"Tensor dtype mismatch! Expected: {dtype} Got: {a.dtype}")
 
 
+def _assert_scalar(self: Any, assert_msg: str) -> None:
+    if not self:
+        raise RuntimeError(assert_msg)
+
+
 def _unique2(self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     values, inverse, counts = torch.unique(self, sorted, return_inverse=True, return_counts=True)
+    nothing = self.new_empty(0, dtype=torch.int64)
+    return values, inverse if return_inverse else nothing, counts if return_counts else nothing
+
+
+def unique_consecutive(
+    self: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    values, inverse, counts = torch.unique_consecutive(self, True, True, dim)
     nothing = self.new_empty(0, dtype=torch.int64)
     return values, inverse if return_inverse else nothing, counts if return_counts else nothing
 
@@ -258,6 +271,7 @@ BODIES: dict[str, Any] = {
     "tensordot": lambda self, other, dims_self, dims_other: torch.tensordot(self, other, (dims_self, dims_other)),
     "copy": lambda self, src, non_blocking=False: self.clone().copy_(src),
     "zero": _of_self(torch.zeros_like),
+    "nonzero_numpy": lambda self: list(self.nonzero(as_tuple=True)),
     "sym_size": lambda self, dim=None: self.shape if dim is None else self.shape[dim],
     "sym_stride": lambda self, dim=None: self.stride() if dim is None else self.stride(dim),
     "sym_storage_offset": lambda self: self.storage_offset(),

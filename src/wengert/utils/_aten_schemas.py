@@ -56,7 +56,11 @@ class Argument(NamedTuple):
 
 
 def _scalar(value: Any, kind: str, numbers: bool) -> Any:
-    if kind == "T":
+    symbolic = getattr(value, "symbolic", None)  # a number that is known when a graph runs
+    if symbolic is not None:
+        if kind in ("S", symbolic) or (kind == "float" and symbolic == "int") or (kind == "T" and numbers):
+            return value
+    elif kind == "T":
         if isinstance(value, Tensor) or (numbers and isinstance(value, (bool, int, float, complex))):
             return value
     elif kind == "S":
@@ -122,6 +126,8 @@ class Schema(NamedTuple):
 
 
 def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list) and any(hasattr(x, "symbolic") for x in a):
+        return False
     return a is b or (type(a) is type(b) and not isinstance(a, Tensor) and bool(a == b))
 
 

@@ -1,18 +1,31 @@
 """Arithmetic on sizes (``sym_int``, ``sym_max``, ...), for programs that PyTorch traces with symbolic sizes.
 
-Sizes are plain numbers here, so these functions are Python's.
+Sizes are plain numbers here, so these functions are Python's; but for those that ``torch.export`` does not know.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
-from ..._base.registry import public
+from ..._base.registry import PUBLIC, public
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that leaves numbers of exported programs to those."""
+
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        unknown = next((a for a in args if hasattr(a, "sym_computed")), None)
+        return function(*args) if unknown is None else unknown.sym_computed(PUBLIC["torch"][function.__name__], args)
+
+    return call
 
 
 @public("torch.sym_int")
+@_of_numbers
 def sym_int(a: Any) -> int:
     """An integer from a number, rounded towards zero.
 
@@ -23,6 +36,7 @@ def sym_int(a: Any) -> int:
 
 
 @public("torch.sym_float")
+@_of_numbers
 def sym_float(a: Any) -> float:
     """A float from a number.
 
@@ -33,6 +47,7 @@ def sym_float(a: Any) -> float:
 
 
 @public("torch.sym_not")
+@_of_numbers
 def sym_not(a: Any) -> bool:
     """The negation of a bool.
 
@@ -43,6 +58,7 @@ def sym_not(a: Any) -> bool:
 
 
 @public("torch.sym_max")
+@_of_numbers
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers, as a float if either is a float.
 
@@ -53,6 +69,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 
 @public("torch.sym_min")
+@_of_numbers
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers, as a float if either is a float.
 
@@ -73,6 +90,7 @@ def sym_sum(args: Iterable[Any]) -> Any:
 
 
 @public("torch.sym_sqrt")
+@_of_numbers
 def sym_sqrt(a: Any) -> float:
     """The square root of a number.
 
@@ -83,6 +101,7 @@ def sym_sqrt(a: Any) -> float:
 
 
 @public("torch.sym_ite")
+@_of_numbers
 def sym_ite(b: bool, t: Any, f: Any) -> Any:
     """``t`` if ``b``, else ``f``; both must have the same type.
 

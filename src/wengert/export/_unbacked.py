@@ -1,0 +1,547 @@
+"""Sizes that depend on what tensors hold: operators after ``nonzero`` run with other counts too.
+
+An operator of ``_COUNTED`` gives a size that is a new symbol. The operators after it run beside the program on tensors
+without data, for some other numbers of each symbol: so a size that differs is known as such, and as a sum of products
+of symbols where it is one. An operator that fails for other numbers holds where two sizes are equal, which is then
+asserted when the program runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+import random
+from typing import Any, NamedTuple
+
+import wengert as torch
+
+from .._base.constants import make_size
+from ..fx.node import Node, map_aggregate, map_arg
+from ..utils import _pytree as pytree
+from .dynamic_shapes import Symbol as SizeName
+from .dynamic_shapes import ValueRanges
+from ._symbols import Check, Known, Number, Poly, SymBool, Symbol, SymInt
+
+Tensor = torch.Tensor
+_TRIED = 4
+_MOST = 2**63 - 2  # rows that a tensor may have
+
+# The results with a counted size, and the dim of it, by operator; ``dim``: the argument that tells it.
+_COUNTED: dict[str, tuple[tuple[int, ...], Any]] = {
+    "nonzero": ((0,), 0), "argwhere": ((0,), 0), "masked_select": ((0,), 0), "bincount": ((0,), 0),
+    "nonzero_numpy": ((), 0), "where.default": ((), 0), "_unique2": ((0, 2), 0), "unique_consecutive": ((0, 2), "dim"),
+    "unique_dim": ((0, 2), "dim"), "repeat_interleave": ((0,), "dim"), "_unique": ((0,), 0),
+    "one_hot": ((0,), -1),
+}  # fmt: skip
+_UNBOUNDED = frozenset(["bincount", "one_hot", "repeat_interleave"])
+_CONVERSIONS: dict[str, Any] = {"__int__": int, "__index__": int, "__float__": float}
+_RESHAPING = frozenset(["resize_", "resize_as_", "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_",
+                        "as_strided_", "set_", "moveaxis_"])  # fmt: skip
+
+
+class Unbacked:
+    """The numbers of one recording, and the sizes of its tensors for other numbers.
+
+    Args:
+        recorder: writes the nodes.
+        bounded: whether the inputs' sizes are known, which bound what is counted.
+    """
+
+    def __init__(self, recorder: Any, bounded: bool) -> None:
+        self.recorder, self.bounded = recorder, bounded
+        self.known = Known(self)
+        self.known.changed = self.run_again
+        self.create_node = recorder.create_node
+        self.calls: list[_Call] = []
+        self.tried: dict[Node, list[Tensor]] = {}
+        self.polys: dict[tuple[Node, int], Poly] = {}
+        self.numbers: dict[tuple[Node, int], Any] = {}
+        self.counts = {"u": 0, "zuf": 0}
+
+    # ---- numbers
+    def symbol(self, node: Node, dim: int | None, hint: Any, lower: float, upper: float) -> Symbol:
+        """A new unknown number."""
+        stem = "zuf" if isinstance(hint, float) else "u"
+        name = f"{stem}{self.counts[stem]}"
+        self.counts[stem] += 1
+        made = self.known.symbols[name] = Symbol(name, node, dim, hint, lower, upper)
+        self._pick(made)
+        return made
+
+    def _pick(self, symbol: Symbol) -> None:
+        """Choose the other numbers of a symbol: of the example's sign, within its bounds, 0 and 1 only if need be."""
+        if isinstance(symbol.hint, bool):
+            symbol.others = [k % 2 == 0 for k in range(_TRIED)]
+            return
+        rng = random.Random(symbol.name)
+        if isinstance(symbol.hint, float):
+            symbol.others = [symbol.hint + rng.randint(1, 9) for _ in range(_TRIED)]
+            return
+        low, high = max(symbol.lower, 2), symbol.upper
+        if symbol.hint < 0:
+            low, high = max(symbol.lower, symbol.hint - 9), -1
+        fitting = [n for n in range(int(low), int(min(high, low + 12)) + 1) if n != symbol.hint]
+        rng.shuffle(fitting)
+        if not fitting:
+            fitting = [symbol.hint] if symbol.lower == symbol.upper else [symbol.hint + 1, symbol.hint + 2]
+        symbol.others = (fitting * _TRIED)[:_TRIED]
+
+    def item(self, tensor: Tensor) -> Any:
+        """The number that ``item()`` takes out of a tensor."""
+        node = self.recorder.create_node("call_function", torch.ops.aten.item.default, (self.recorder.node_of(tensor),), {}, name="item")
+        with torch._C.DisableTorchFunction():
+            value = tensor.item()
+        bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
+        number = self.known.number(self.symbol(node, None, value, *bounds))
+        node.meta |= {"symbol": number.made.name, "val": number, "hint": value}
+        number.node = node
+        return number
+
+    def taken(self, name: str, tensor: Tensor) -> Any:
+        """What a method gives that takes numbers out of a tensor.
+
+        Raises:
+            GuardOnDataDependentSymNode: it is no ``item()``.
+        """
+        if name == "tolist" and tensor.dim():
+            return [self.taken(name, part) for part in tensor.unbind()]
+        if name in ("numpy", "__array__"):
+            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
+        number = self.item(tensor) if name not in ("equal", "allclose", "__contains__") else self.item(tensor.eq(tensor).all())
+        if name in ("item", "tolist"):
+            return number
+        if name == "__int__" and number.symbolic == "float":
+            name = "__float__"
+        return _CONVERSIONS.get(name, bool)(number)
+
+    def sizes(self, tensor: Tensor) -> Any:
+        """The sizes of a tensor, with numbers for those that are not known."""
+        node = self.recorder.known_node(tensor)
+        if node in self.tried:
+            return make_size(tuple(self.sizes_of(node)))
+        with torch._C.DisableTorchFunction():
+            return tensor.shape
+
+    def sizes_of(self, node: Node) -> list[Any]:
+        """The sizes of a node's tensor."""
+        shape = node.meta["val"].shape
+        return [self.size(node, dim, size) if node in self.tried else size for dim, size in enumerate(shape)]
+
+    def most(self, node: Node) -> float:
+        """The greatest number of a tensor's elements."""
+        if not self.bounded or node.meta["val"].numel() <= 2:
+            return _MOST
+        number = math.prod(self.sizes_of(node))
+        poly = self.known.poly(number)
+        return _MOST if poly is None else min(_MOST, self.known.bounds(poly)[1])
+
+    def size(self, node: Node, dim: int, size: int) -> Any:
+        """One size of a tensor."""
+        if all(t.shape[dim] == size for t in self.tried[node]):
+            return size
+        if (node, dim) not in self.numbers:
+            self.numbers[node, dim] = SymInt(self.known, (node, dim))
+            self.poly_of(node, dim)
+        return self.numbers[node, dim]
+
+    def size_of(self, node: Node, dim: int, k: int | None) -> int:
+        """A size in the example, or for the ``k``-th other numbers."""
+        return int((self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]).shape[dim])
+
+    def poly_of(self, node: Node, dim: int) -> Poly:
+        """A size as a polynomial of symbols; one that is none is a symbol of its own."""
+        if (node, dim) not in self.polys:
+            values = [self.size_of(node, dim, k) for k in (None, *range(_TRIED))]
+            found = self.fitted(values)
+            if found is None:
+                made = self.symbol(node, dim, values[0], 0, math.inf)
+                made.others = values[1:]
+                found = Poly({(made.name,): 1})
+            self.polys[node, dim] = found
+        return self.polys[node, dim]
+
+    def fitted(self, values: list[int]) -> Poly | None:
+        """The polynomial that has these values in the example and for other numbers."""
+        known = self.known
+        names = [s for s, symbol in known.symbols.items() if s not in known.replaced and type(symbol.hint) is int]
+        at = {s: [known.value(known.symbols[s], k) for k in (None, *range(_TRIED))] for s in names}
+        rows: list[tuple[Poly, list[int]]] = [(Poly({(s,): 1}), at[s]) for s in reversed(names)]
+        for a, b in itertools.combinations_with_replacement(reversed(names), 2):
+            pair = list(zip(at[a], at[b], strict=True))
+            rows.append((Poly.of([((a,), 1), ((b,), 1)]), [x + y for x, y in pair]))
+            rows.append((Poly({tuple(sorted((a, b))): 1}), [x * y for x, y in pair]))
+        for number in known.computed_numbers:
+            rows.append((known.poly(number) or Poly(), [number.at(k) for k in (None, *range(_TRIED))]))
+        for poly, row in rows:
+            i = next((i for i in range(1, len(row)) if row[i] != row[0]), None)
+            if i is None or (values[i] - values[0]) % (row[i] - row[0]):
+                continue
+            factor = (values[i] - values[0]) // (row[i] - row[0])
+            rest = values[0] - factor * row[0]
+            if factor and all(factor * r + rest == v for r, v in zip(row, values, strict=True)):
+                return Poly.of([*[(t, c * factor) for t, c in poly.items()], ((), rest)])
+        return None
+
+    # ---- operators
+    def note(self, node: Node, result: Any) -> None:
+        """An operator has run."""
+        inputs, name = node.all_input_nodes, getattr(getattr(node.target, "overloadpacket", None), "__name__", "")
+        counted = _COUNTED.get(name, _COUNTED.get(str(node.target).removeprefix("aten.")))
+        if counted is not None and not _counts(node, name):
+            counted = None
+        masks = name == "index" and any(_is_mask(n) for n in inputs)
+        if counted is None and not masks and not any(n in self.tried or _number(n) is not None for n in inputs):
+            return
+        nodes = [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
+        if not nodes:
+            return
+        if counted is not None:
+            call: Any = _Counted(self, node, nodes, *counted)
+        elif masks:
+            call = _Masked(self, node, nodes)
+        elif name[-1:] == "_" and name not in _RESHAPING:
+            call = _Call(_first, node.args[:1], {}, nodes)
+        else:
+            call = _Call(node.target, node.args, node.kwargs, nodes)
+        self.calls.append(call)
+        if not self._run(call) and not self._run_with_less(call, node):
+            self._unite(call, node)
+        for n in nodes:
+            for size in self.sizes_of(n) if n in self.tried else ():
+                self._is_size(size)
+
+    def _is_size(self, size: Any) -> None:
+        """What is the size of a tensor is not negative."""
+        poly = self.known.poly(size)
+        if type(size) is SymInt and len(poly) == 1 and (own := self.known.symbols.get("".join(*poly))) and own.lower < 0:  # type: ignore[arg-type, misc]
+            self.known.expect(SymInt(self.known, own) >= 0)
+
+    def _run_with_less(self, call: Any, node: Node) -> bool:
+        """Run an operator with numbers that are no greater than the example's: some may be too great for a tensor."""
+        kept = {s: symbol.others for s, symbol in self.known.symbols.items()}
+        for n in node.all_input_nodes:
+            for name in self.known.names_in(_number(n)):
+                symbol = self.known.symbols[name]
+                less = [k for k in range(max(int(max(symbol.lower, 0)), 0), symbol.hint)] if type(symbol.hint) is int else []
+                if type(symbol.hint) is int:
+                    less = less or [symbol.hint]
+                    symbol.others = [less[-1 - k % len(less)] for k in range(_TRIED)]
+        for c in self.calls[:-1]:
+            self._run(c)
+        if self._run(call):
+            return True
+        for s, others in kept.items():
+            self.known.symbols[s].others = others
+        self.run_again()
+        return False
+
+    def _run(self, call: Any) -> bool:
+        """Run an operator for all other numbers; False: it fails for some."""
+        try:
+            with self.recorder.dispatch.silent(), torch._C.DisableTorchFunction(), torch.no_grad():
+                results = [pytree.tree_leaves(call.run(self, k)) for k in range(_TRIED)]
+        except Exception:  # noqa: BLE001 - whatever the operator raises
+            return False
+        if any(len(r) != len(call.nodes) for r in results):
+            raise self.known.unknown("Could not guard on data-dependent expression", self._first_unknown(call) == 0)
+        for i, node in enumerate(call.nodes):
+            found = [r[i] for r in results]
+            size = node.meta["val"].shape
+            if any(t.shape != size for t in found):
+                self.tried[node] = found
+            else:
+                self.tried.pop(node, None)
+        return True
+
+    def _first_unknown(self, call: Any) -> Any:
+        """A number that decides how many results an operator has."""
+        inputs = call.nodes[0].args[0].all_input_nodes if call.nodes[0].target is operator.getitem else []
+        sizes = [s for n in inputs for s in ([_number(n)] if _number(n) is not None else self.sizes_of(n))]
+        return next(s for s in sizes if isinstance(s, SymInt))
+
+    def run_again(self) -> None:
+        """What is known has changed: choose other numbers, and run the operators for them."""
+        for symbol in self.known.symbols.values():
+            if any(not symbol.lower <= n <= symbol.upper for n in symbol.others):
+                self._pick(symbol)
+        for call in self.calls:
+            self._run(call)
+
+    def _unite(self, call: Any, node: Node) -> None:
+        """Find the sizes of a call that have to be equal for it not to fail; they are, which is asserted."""
+        known, numbers = self.known, list[Any]()
+        for n in node.all_input_nodes:
+            val = n.meta.get("val")
+            numbers += self.sizes_of(n) if isinstance(val, Tensor) else [val]
+        map_aggregate((node.args, node.kwargs), lambda a: numbers.append(a) if type(a) is int else a)
+        for a in node.args:
+            if isinstance(a, (list, tuple)) and any(isinstance(n, Node) and _number(n) is not None for n in a):
+                numbers.append(functools.reduce(operator.add, [_number(n) if isinstance(n, Node) else n for n in a]))
+        unknown = [n for n in numbers if isinstance(n, SymInt)]
+        kept = dict(known.replaced), {s: (v.lower, v.upper) for s, v in known.symbols.items()}
+        pairs = [(a, b) for a in unknown for b in numbers if a is not b and a.at(None) == _hint(b) and str(a) != str(b)]
+        for a, b in [*pairs, *[(a, a.at(None)) for a in unknown]]:
+            check = known.check(SymBool(known, (operator.eq, (a, b))))
+            if not known.unite(known.poly(a).plus(known.poly(b), -1)):  # type: ignore[union-attr, arg-type]
+                continue
+            if self._run(call) or self._run_with_less(call, node):
+                known.checks.append(check)
+                return
+            known.replaced = dict(kept[0])
+            for s, bounds in kept[1].items():
+                known.symbols[s].lower, known.symbols[s].upper = bounds
+            self.run_again()
+        known.checks += [known.check(SymBool(known, (operator.eq, (a, a.at(None))))) for a in unknown]
+
+    # ---- the graph
+    def finish(self) -> None:
+        """Write the symbols behind the operators that give them, with what is asserted of them."""
+        for node in self.tried:
+            sizes = self.sizes_of(node)
+            node.meta["symbolic_shape"] = tuple([s if type(s) is int else str(s) for s in sizes])
+        writer = _Writer(self)
+        for symbol in list(self.known.symbols.values()):
+            writer.bind(symbol)
+        writer.replace_sizes()
+
+    def ranges(self) -> dict[Any, Any]:
+        """The bounds of the symbols."""
+        return {
+            SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float)) for s, v in self.known.symbols.items()
+        }
+
+    def at(self, tree: Any, k: int) -> Any:
+        """Arguments for the ``k``-th other numbers."""
+
+        def one(n: Node) -> Any:
+            number = _number(n)
+            return self.tried[n][k] if n in self.tried else n.meta["val"] if number is None else number.at(k)
+
+        return map_arg(tree, one)
+
+
+class _Call(NamedTuple):
+    """An operator that ran with numbers that are not known: nodes in place of tensors."""
+
+    op: Any
+    args: Any
+    kwargs: Any
+    nodes: list[Node]
+
+    def run(self, unbacked: Unbacked, k: int) -> Any:
+        """The results for the ``k``-th other numbers."""
+        args, kwargs = unbacked.at(self.args, k), unbacked.at(self.kwargs, k)
+        if "device" in kwargs:
+            kwargs = {**kwargs, "device": "meta"}
+        try:
+            return self.op(*args, **kwargs)
+        except Exception:  # noqa: BLE001 - it may need data
+            return self.op(*_filled(args), **_filled(kwargs))
+
+
+def _first(t: Any) -> Any:
+    return t
+
+
+def _hint(n: Any) -> Any:
+    return n.at(None) if isinstance(n, Number) else n
+
+
+def _number(node: Node) -> Number | None:
+    value = node.meta.get("val")
+    return value if isinstance(value, Number) else None
+
+
+def _filled(tree: Any) -> Any:
+    return map_aggregate(tree, lambda t: torch.zeros(t.shape, dtype=t.dtype) if isinstance(t, Tensor) else t)
+
+
+def _counts(node: Node, name: str) -> bool:
+    """Whether a call counts; the program may have said how many there are."""
+    if name == "repeat_interleave":
+        return "Tensor" in str(node.target) and node.kwargs.get("output_size") is None
+    return name != "one_hot" or (*node.args, -1)[1] == -1
+
+
+class _Counted:
+    """An operator whose results have as many rows as it counts.
+
+    Args:
+        places: the results that do; none: all.
+        dim: which of their sizes, or the argument that tells.
+    """
+
+    def __init__(self, unbacked: Unbacked, node: Node, nodes: list[Node], places: tuple[int, ...], dim: Any) -> None:
+        self.nodes, self.source = nodes, node.args[0]
+        if not isinstance(dim, int):
+            dim = node.kwargs.get("dim", next((a for a in node.args[1:] if type(a) is int), None))
+        first, source = nodes[0].meta["val"], node.args[0].meta["val"]  # type: ignore[union-attr]
+        self.dim = (dim or 0) % max(first.dim(), 1)
+        hint = first.shape[self.dim]
+        shapes = [n.meta["val"].shape for n in nodes]
+        self.places = [i for i in places or range(len(nodes)) if i < len(nodes) and (i == 0 or shapes[i][:1] == (hint,))]
+        upper = math.inf if str(node.target).split(".")[1] in _UNBOUNDED else unbacked.most(self.source)  # type: ignore[arg-type]
+        self.symbol = unbacked.symbol(nodes[0], self.dim, hint, 0, upper)
+
+    def run(self, unbacked: Unbacked, k: int) -> Any:
+        """The results for the ``k``-th other numbers."""
+        count, source, made = unbacked.known.value(self.symbol, k), unbacked.at(self.source, k), []
+        before = self.source.meta["val"].shape  # type: ignore[union-attr]
+        for i, node in enumerate(self.nodes):
+            val = node.meta["val"]
+            shape = list(val.shape)
+            if len(shape) == len(before):  # other sizes are the input's
+                shape = [s if a == b else a for a, b, s in zip(shape, before, source.shape, strict=True)]
+            if i in self.places:
+                shape[self.dim if i == 0 or len(self.places) == len(self.nodes) else 0] = count
+            made.append(torch.empty(shape, dtype=val.dtype, device="meta"))
+        return made
+
+
+class _Masked:
+    """``x[mask]``: an index of truth values counts its true ones."""
+
+    def __init__(self, unbacked: Unbacked, node: Node, nodes: list[Node]) -> None:
+        self.args, self.nodes = node.args, nodes
+        indices: Any = node.args[1]
+        given = [i for i, index in enumerate(indices) if index is not None]
+        adjacent = given == list(range(given[0], given[-1] + 1))
+        place = given[0] if adjacent else 0
+        mask = next(n for n in indices if n is not None and _is_mask(n))
+        self.symbol = unbacked.symbol(nodes[0], place, nodes[0].meta["val"].shape[place], 0, unbacked.most(mask))
+
+    def run(self, unbacked: Unbacked, k: int) -> Any:
+        """The result for the ``k``-th other numbers."""
+        x, indices = unbacked.at(self.args, k)
+        count = unbacked.known.value(self.symbol, k)
+        made: list[Any] = []
+        for index, node in zip(indices, self.args[1], strict=True):  # type: ignore[arg-type]
+            if node is not None and _is_mask(node):
+                if index.shape != x.shape[len(made) : len(made) + index.dim()]:
+                    raise IndexError("The shape of the mask does not match the shape of the indexed tensor")
+                made += [torch.empty(count, dtype=torch.int64, device="meta")] * index.dim()
+            else:
+                made.append(slice(None) if index is None else index)
+        return x[tuple(made)]
+
+
+def _is_mask(node: Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, Tensor) and value.dtype in (torch.bool, torch.uint8)
+
+
+class _Writer:
+    """Writes sizes and what is asserted into a graph that is complete."""
+
+    def __init__(self, unbacked: Unbacked) -> None:
+        self.unbacked, self.known, self.graph = unbacked, unbacked.known, unbacked.recorder.graph
+        self.bound: dict[str, Node] = {}
+        self.waiting = list(self.known.checks)
+        self.order = {node: i for i, node in enumerate(self.graph.nodes)}
+
+    def bind(self, symbol: Symbol) -> None:
+        """Write one symbol, its bounds, and what is asserted of it and of those before it."""
+        node = symbol.node
+        if node.target is operator.getitem and symbol.dim is not None:  # PyTorch writes it anew
+            with self.graph.inserting_after(node.args[0]):
+                symbol.node = self.graph.call_function(operator.getitem, node.args)
+            symbol.node.meta = dict(node.meta)
+            node.replace_all_uses_with(symbol.node)
+            self.graph.erase_node(node)
+            node = symbol.node
+        after: Any = node
+        if symbol.dim is not None:
+            with self.graph.inserting_after(after):
+                node = after = self.graph.create_node(
+                    "call_function", torch.ops.aten.sym_size.int, (symbol.node, symbol.dim), name="sym_size_int"
+                )
+            node.meta |= {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
+        self.bound[symbol.name] = node
+        if isinstance(symbol.hint, float):
+            return
+        compared = node
+        bounds = [(operator.ge, symbol.lower, ">="), (operator.le, symbol.upper, "<=")]
+        bounds = [b for b in bounds if abs(b[1]) < _MOST]
+        if bounds and isinstance(symbol.hint, bool):
+            compared = after = self._after(after, torch.sym_ite, (node, 1, 0))
+        for function, limit, sign in bounds:
+            after = self._assert(after, self._after(after, function, (compared, int(limit))), f"{symbol.name} {sign} {int(limit)}")
+        for check in list(self.waiting):
+            if check.names <= self.bound.keys():
+                self.waiting.remove(check)
+                after = self._check(after, check)
+
+    def _after(self, after: Node, function: Any, args: Any) -> Node:
+        with self.graph.inserting_after(after):
+            return self.graph.call_function(function, args)  # type: ignore[no-any-return]
+
+    def _assert(self, after: Node, condition: Node, text: str) -> Node:
+        message = f"Runtime assertion failed for expression {text} on node '{condition.name}'"
+        with self.graph.inserting_after(condition):
+            return self.graph.create_node(  # type: ignore[no-any-return]
+                "call_function", torch.ops.aten._assert_scalar.default, (condition, message), {},
+                name="_assert_scalar_default",
+            )  # fmt: skip
+
+    def _check(self, after: Node, check: Check) -> Node:
+        made: list[Node] = [after]
+        a, b = (self.built(x, made) for x in check.sides)
+        if check.function is operator.ne:
+            made.append(self._after(made[-1], operator.eq, (a, b)))
+            made.append(self._after(made[-1], torch.sym_not, (made[-1],)))
+        else:
+            made.append(self._after(made[-1], check.function, (a, b)))
+        return self._assert(made[-1], made[-1], check.text)
+
+    def built(self, value: Any, made: list[Node]) -> Any:
+        """A number as nodes behind the last of ``made``."""
+        if isinstance(value, Poly):
+            return self.of_poly(value, made)
+        if not isinstance(value, Number):
+            return value
+        poly = self.known.poly(value)
+        if poly is not None and all(s in self.bound for term in poly for s in term):
+            return self.of_poly(poly, made)
+        if isinstance(value.made, Symbol):
+            return self.bound[value.made.name]
+        args = tuple([self.built(a, made) for a in value.made[1]])
+        made.append(self._after(made[-1], value.made[0], args))
+        return made[-1]
+
+    def of_poly(self, poly: Poly, made: list[Node]) -> Any:
+        """A polynomial as nodes behind the last of ``made``: numbers come first, as PyTorch writes them."""
+
+        def joined(function: Any, parts: list[Any]) -> Any:
+            total = parts[0]
+            for part in parts[1:]:
+                made.append(self._after(made[-1], function, (total, part)))
+                made[-1].meta |= {"symbol": str(poly), "hint": function(*[_of_node(a) for a in (total, part)])}
+                total = made[-1]
+            return total
+
+        terms = sorted(poly.ordered(), key=lambda pair: bool(pair[0]))
+        sums = [
+            joined(operator.mul, [*([c] if c != 1 or not term else []), *[self.bound[s] for s in term]])
+            for term, c in terms
+        ]
+        return joined(operator.add, sums) if sums else 0
+
+    def replace_sizes(self) -> None:
+        """Put the symbols in place of the sizes that the program asked for, and leave out what nothing needs."""
+        for node in self.known.written.values():
+            poly = self.known.poly(node.meta["val"])
+            made = [node]
+            bound = poly is not None and all(s in self.bound for term in poly for s in term)
+            new = self.of_poly(poly, made) if bound else node
+            if new is not node:
+                node.replace_all_uses_with(new, delete_user_cb=lambda user, new=made: user not in new)
+                self.graph.erase_node(node)
+        for node in reversed(list(self.graph.nodes)):
+            if "symbol" in node.meta and not node.users and node.op == "call_function":
+                self.graph.erase_node(node)
+
+
+def _of_node(a: Any) -> Any:
+    return a.meta["hint"] if isinstance(a, Node) else a
