@@ -733,11 +733,13 @@ def test_parts_of_an_expanded_tensor_in_which_nothing_repeats_can_be_written() -
     wide.select(1, 0).mul_(3)
     wide.narrow(1, 1, 1).add_(T.ones(3, 1))
     assert x.tolist() == [[4.0]] * 3
+    wide.as_strided((3,), (1,)).add_(1)
+    assert x.tolist() == [[5.0]] * 3
     wide.zero_()
     assert x.tolist() == [[0.0]] * 3
     wide.fill_(2)
     assert x.tolist() == [[2.0]] * 3
-    assert x._version == 5
+    assert x._version == 6
 
 
 def test_views_of_several_refuse_to_be_written() -> None:
