@@ -35,6 +35,7 @@ from ._ops.names.sparse import (
     to_dense,
     values,
 )
+from ._ops.shape.broadcasting import expand_size
 from ._payloads.sparse_errors import missing
 from ._tape.error_text import expect_tensors
 from ._tape.tensor import Tensor, wrap
@@ -94,6 +95,16 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
     expect_tensors("_sparse_addmm", input=mat, mat1=mat1, mat2=mat2)
     if is_compressed(mat1) or is_compressed(mat2) or is_compressed(mat):
         return PUBLIC["torch"]["addmm"](mat, mat1, mat2, beta=beta, alpha=alpha)
+    if mat1.ndim == mat2.ndim == 2:
+        expand_size((mat1.shape[0], mat2.shape[1]), mat._payload)
+    layouts = ["Sparse" if is_sparse(t) else "Strided" for t in (mat, mat1, mat2)]
+    if layouts[0] == "Sparse":
+        raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout Sparse")
+    if layouts[2] == "Sparse":
+        raise RuntimeError(
+            "addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got "
+            f"'mat1' with layout {layouts[1]} and 'mat2' with layout Sparse"
+        )
     return beta * mat + alpha * mm(mat1, mat2)
 
 

@@ -29,7 +29,7 @@ CALLS = """
 stack([a,b]) cat([a,b]) where(a>0,a,b) maximum(a,b) outer(a,b) zeros_like(a) ones_like(a,requires_grad=True)
 nn.functional.mse_loss(a,b) nn.functional.layer_norm(a,(3,)) nn.functional.normalize(a,dim=0) nn.functional.gelu(a)
 nn.functional.linear(a,b) nn.functional.pad(a,(1,1)) nn.functional.softplus(a) tensordot(a,b,1)
-broadcast_tensors(a,b)[0] linalg.norm(a) linalg.inv(a) fft.rfft(a).abs() einsum('i,i->',a,b)
+broadcast_tensors(a,b)[0] linalg.norm(a) linalg.inv(a+4*T.eye(3)) fft.rfft(a).abs() einsum('i,i->',a,b)
 autograd.grad(a.sum(),b,allow_unused=True)[0] autograd.grad(a,b,retain_graph=True)[0]
 autograd.grad(a.sum(),b,create_graph=True)[0] nn.functional.smooth_l1_loss(a,b)
 """
@@ -175,7 +175,7 @@ a.imag.zero_() a.real=b.real a.imag=b.real d=a.exp() d=a.sqrt() d=a.log() d=a.po
 d=a.sin() d=a.tanh() d=a.prod() d=a.cumprod(0) d=a.sum(0) d=a.mean() d=a.var() d=a.norm() d=T.linalg.vector_norm(a,1)
 d=T.polar(a.abs(),a.angle()) d=T.complex(a.real,b.real) d=T.fft.fft(a) d=T.fft.ifft(a) d=T.fft.rfft(a.real)
 d=T.where(a.real>0,a,b) d=a[0] a[0]=b[0] a.copy_(b) a.copy_(b.real) d=a.conj().imag d=a.is_conj() d=a.imag.is_neg()
-d=a.resolve_neg() d=a.vdot(b) d=a.dot(b) d=T.linalg.solve(a,b) d=a.view(-1) d=a.unbind(0)[0] d=a.clone() d=a.detach()
+d=a.resolve_neg() d=a.vdot(b) d=a.dot(b) d=T.linalg.solve(a,b*a) d=a.view(-1) d=a.unbind(0)[0] d=a.clone() d=a.detach()
 d=a.to(T.complex128) d=a.double() d=a.square() d=a.rsqrt() d=a.sigmoid() d=a.lerp(b,.5) d=T.addcmul(a,a,b,value=2j)
 d=T.cat([a,b]) d=T.einsum('ij,kj->ik',a,b.conj()) d=T.kron(a,b) d=a.neg().real d=a.cumsum(0) d=T.isreal(a) d=a.diff()
 a.abs().sum().backward() a.sum().backward() a.real.sum().backward(retain_graph=True) a.backward(T.ones_like(a))

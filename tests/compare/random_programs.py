@@ -102,6 +102,8 @@ def _plain(seed: int) -> list[str]:
     known = "abc"
     for _ in range(r.randint(4, 12)):
         line = _line(r, known)
+        if re.search("no_grad.*(squeeze_|t_)\\(", line):
+            continue  # a leaf of another shape: PyTorch's gradient has it if it is copied, else that of the node
         if re.search(r"\b(\w)\.addmm_\((\1,|\w,\1\))", line):
             continue  # a product that is written over one of its factors: PyTorch's result depends on the processor
         lines.append(line)
@@ -343,12 +345,14 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
             outcome = type(error).__name__
             if "single memory location" in str(error):
                 outcome = OVERLAP
-            if "INTERNAL ASSERT" in str(error) or "to inference tensor" in str(error):
+            if re.search("INTERNAL ASSERT|to inference tensor|ZeroTensors are immutable|Please file an issue", str(error)):
                 outcome = BROKEN
             if "backward" in line and "a bool tensor is not supported" in str(error):
                 outcome = BROKEN  # the formula of logaddexp subtracts the operands
             if "Nested forward mode AD" in str(error) or ("a view of a leaf" in str(error) and "FW" in lines[0]):
                 outcome = BROKEN  # what PyTorch refuses of dual tensors
+            if "kron" in line and "view size is not compatible" in str(error):
+                outcome = BROKEN  # of factors in two orders in memory
             if "Can't detach views" in str(error):
                 outcome = BROKEN  # some of PyTorch's gradients are views
             if "singular" in str(error):
@@ -419,8 +423,8 @@ def difference(seed: int, torch: ModuleType, wengert: ModuleType, sort: str = ""
     for k, ((outcome, state), (mine, my_state)) in enumerate(zip(theirs, ours, strict=True)):
         if _ends(outcome, state):
             return None
-        if "as_strided" in lines[k] and (outcome, mine) == ("ok", "RuntimeError"):
-            return None  # PyTorch's result of a reduction may lie in larger memory
+        if "as_strided" in lines[k] and {outcome, mine} == {"ok", "RuntimeError"}:
+            return None  # PyTorch's result of a reduction may lie in larger memory, its gradient in that of one element
         if (outcome, mine) in ((STALE, "ok"), ("ok", OVERLAP)) or mine == SINGULAR:
             return None
         if {outcome, mine} <= {OVERLAP, STALE, AGAIN, "RuntimeError", "NotImplementedError"}:

@@ -44,6 +44,7 @@ PROGRAMS = {
     T.nested.nested_tensor([]); T.nested.nested_tensor([1, 2]); T.nested.nested_tensor([[1, 2], [3.]])
     T.nested.nested_tensor([a, T.ones(1)]); T.nested.nested_tensor(3); T.nested.as_nested_tensor(a)
     T.nested.as_nested_tensor([1]); T.nested.as_nested_tensor(s); T.nested.nested_tensor([a], layout=T.sparse_coo)
+    T.nested.as_nested_tensor([a > 1, a.clone().requires_grad_()])
     T.nested.narrow(c, 0, 0, 2); T.nested.narrow(c, 1, 0, 2); T.nested.narrow(c, 1, 'a', 2)
     """,
     JAGGED: """

@@ -152,3 +152,44 @@ def test_an_interrupt_leaves_no_program_locked(calls: int) -> None:
     with contextlib.suppress(KeyboardInterrupt):
         made(torch.ones(3), torch.ones(3))
     assert not lock.locked() and made._compiled.count == 1
+
+
+REFUSED = (  # an expression that nothing else reads, what it takes, what it refuses
+    ("torch.linalg.inv(x)", [[2.0, 0], [0, 1]], [[0.0, 0], [0, 0]]),
+    ("torch.linalg.cholesky(x)", [[2.0, 0], [0, 1]], [[-1.0, 0], [0, 1]]),
+    ("torch.linalg.solve(x, x)", [[2.0, 0], [0, 1]], [[0.0, 0], [0, 0]]),
+    ("torch.linalg.svd(x)[1]", [[2.0, 0], [0, 1]], [[float("nan"), 0], [0, 0]]),
+    ("torch.linalg.cond(x, 1)", [[2.0, 0], [0, 1]], [[0.0, 0], [0, 0]]),  # which is infinite
+    ("torch.histc(x, 3)", [1.0, 2], [float("nan"), 2]),
+    ("r[x]", [0, 1], [0, 9]),
+    ("r.take(x)", [0, 1], [0, 9]),
+    ("r.put(x, r[:2])", [0, 1], [0, 9]),
+    ("r.index_add(0, x, r[:2])", [0, 1], [0, 9]),
+    ("F.embedding(x, r[:, None])", [0, 1], [0, 9]),
+    ("F.multi_margin_loss(torch.ones(2, 3), x)", [0, 1], [0, 9]),
+    ("torch.searchsorted(r, r, sorter=x)", [0, 1, 2], [0, 1, 9]),
+    ("torch.tensor([4, 5]) // x", [1, 2], [1, 0]),
+    ("torch.tensor([4, 5]).remainder(x)", [1, 2], [1, 0]),
+)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("text, good, bad", REFUSED)
+def test_what_eager_refuses_of_elements_is_refused_in_its_words(
+    text: str, good: Any, bad: Any, written: bool, kept: bool
+) -> None:
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+    lines = ["def f(x, r):", " r.mul_(2)" * written, f" y = {text}", f" return r + 1{', y' * kept}"]
+    exec("\n".join(line for line in lines if line), scope)
+    found: list[Any] = []
+    for f in (scope["f"], torch.compile(scope["f"], backend="numpy")):
+        found.append([])
+        for x in (good, good, bad, good):
+            r = torch.arange(3.0)
+            try:
+                found[-1].append(repr(f(torch.tensor(x), r)))
+            except (RuntimeError, IndexError) as error:
+                found[-1].append((type(error), str(error)))
+            found[-1].append((r.tolist(), r._version))
+    assert found[0] == found[1]

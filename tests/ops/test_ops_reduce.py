@@ -951,3 +951,9 @@ def test_hash_tensor() -> None:
     assert wg.hash_tensor(wg.tensor([[1, 2], [3, 4]]), 1, keepdim=True).tolist() == [[3], [7]]
     with pytest.raises(RuntimeError, match="Unknown hash_tensor mode: 1"):
         wg.hash_tensor(wg.ones(2), mode=1)
+
+
+def test_the_product_of_a_number_has_no_second_derivative() -> None:
+    x = wg.tensor(2.0, requires_grad=True)
+    (g,) = wg.autograd.grad(x.prod(), x, create_graph=True)
+    assert g.item() == 1 and not g.requires_grad  # as in PyTorch

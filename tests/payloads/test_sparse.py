@@ -485,6 +485,12 @@ torch.sparse.softmax(u, 1)
 p.index_select(0, torch.tensor([1]))
 torch.eye(2, requires_grad=True).to_sparse()
 torch.sparse.addmm(torch.ones(2, 2), p, torch.ones(3, 2))
+torch.sparse.addmm(torch.ones(3, 2), p[:1], torch.ones(3, 2))
+torch.sparse.addmm(p.t() @ p, p.t(), torch.ones(2, 3))
+torch.sparse.addmm(torch.ones(2, 2), p, p.t())
+torch.full_like(p, 1., memory_format=torch.preserve_format)
+torch.empty_like(torch.eye(2).to_sparse_csr(), memory_format=torch.preserve_format)
+torch.optim.Adagrad([p])
 torch.nn.functional.linear(torch.ones(2, 3), p)
 (p * w, p * w.coalesce(), w * w, w.coalesce() * p.coalesce(), (w * p).is_coalesced())
 w * torch.ones(2, 3)
@@ -632,8 +638,10 @@ def test_zero_has_a_history(torch: Any) -> None:
         x = leaf.to_sparse()
         x.zero_()
         lib.sparse.sum(x).backward()
-        rows = lib.ones(2, 2).to_sparse_csr().zero_()
-        return [x.requires_grad, x.grad_fn.name(), x._nnz(), leaf.grad.tolist(), rows._nnz()]
+        rows = leaf.to_sparse_csr()
+        rows.zero_()
+        lib.autograd.backward(rows.values().sum())
+        return [x.requires_grad, x.grad_fn.name(), x._nnz(), leaf.grad.tolist(), rows._nnz(), rows.requires_grad]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

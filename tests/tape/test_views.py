@@ -674,6 +674,14 @@ def test_gradients_through_real_views_of_what_was_written() -> None:
     assert x.grad.tolist() == [6 + 2j, 6 + 2j]
 
 
+def test_a_flipped_cotangent_arrives_at_a_written_part() -> None:
+    x = T.zeros(2, 3, requires_grad=True)
+    y = x * 1
+    y.view(-1)[1:5].add_(1)
+    (y.flip(1) * T.arange(6.0).view(2, 3)).sum().backward()
+    assert x.grad.tolist() == [[2, 1, 0], [5, 4, 3]]
+
+
 def test_an_operand_on_the_written_storage_is_stale() -> None:
     """``y.mul_(y.detach())`` needs the old values for y's gradient, and overwrites them."""
     x = T.tensor([2.0, 3.0], requires_grad=True)
@@ -725,11 +733,13 @@ def test_parts_of_an_expanded_tensor_in_which_nothing_repeats_can_be_written() -
     wide.select(1, 0).mul_(3)
     wide.narrow(1, 1, 1).add_(T.ones(3, 1))
     assert x.tolist() == [[4.0]] * 3
+    wide.as_strided((3,), (1,)).add_(1)
+    assert x.tolist() == [[5.0]] * 3
     wide.zero_()
     assert x.tolist() == [[0.0]] * 3
     wide.fill_(2)
     assert x.tolist() == [[2.0]] * 3
-    assert x._version == 5
+    assert x._version == 6
 
 
 def test_views_of_several_refuse_to_be_written() -> None:

@@ -441,8 +441,9 @@ def keeping(fn: Callable[..., Any]) -> Callable[..., Any]:
         r, a = fn(*args), args[0]
         if a.flags.c_contiguous or not a.size or type(a) is not np.ndarray or 0 in a.strides:
             return _each(functools.partial(as_like, a), r)
-        span = sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) // a.itemsize + 1
-        copy = np.ndarray(a.shape, r.dtype, np.empty(span, r.dtype), 0, a.strides)
+        strides = tuple(map(abs, a.strides))  # a flip's run backwards
+        span = sum((n - 1) * s for n, s in zip(a.shape, strides, strict=True)) // a.itemsize + 1
+        copy = np.ndarray(a.shape, r.dtype, np.empty(span, r.dtype), 0, strides)
         copy[...] = r
         return copy
 

@@ -36,8 +36,9 @@ from .counts import counters
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, Result, record
-from .running import MISSED, call_function, run_function, shape_of
+from .running import MISSED, as_it_is, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
+from .tape import DRAW, OPTIMIZER_STEP
 
 log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
@@ -128,6 +129,15 @@ class Program:
         out = run(*args, **kwargs)
         self.best[k] = min(self.best[k], perf_counter() - begin)
         return out
+
+    def undone(self, error: BaseException) -> bool:
+        """Whether eager can make the call that raised in the program: what it does has not been done yet."""
+        tb = error.__traceback__
+        while tb is not None:
+            if tb.tb_frame.f_code is self.forward.program.__code__:
+                return tb.tb_lineno < self.forward.begins
+            tb = tb.tb_next
+        return not self.tape.updates and not any(op.info in (DRAW, OPTIMIZER_STEP) for op in self.tape.ops)
 
     def settled(self) -> bool:
         """Whether what runs the program is what will run it."""
@@ -302,11 +312,7 @@ class Compiled:
 
     def as_it_is(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function, which is told that it is compiled."""
-        before = COMPILING.set(True)
-        try:
-            return self.fn(*args, **kwargs)
-        finally:
-            COMPILING.reset(before)
+        return as_it_is(self.fn, args, kwargs)
 
     def _recorded(self, args: Any, kwargs: Any, mode: Any) -> Any:
         self.count += 1

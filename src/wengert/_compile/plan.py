@@ -25,6 +25,12 @@ from .tape import Constant, Input, Op, Ref, Tape, Value
 
 _FOLDED = 1 << 14  # bytes of a constant that is computed when the program is made
 _COPIES = frozenset(("clone", "view", "reshape", "contiguous"))
+_DIVISIONS = frozenset(("_div_floor", "_div_trunc", "floor_divide", "fmod", "remainder"))
+_REFUSING = frozenset((
+    "_put_along", "_searchsorted", "_take_along", "cholesky_factor", "cholesky_solution", "ctc_nll", "eigen_general",
+    "eigen_hermitian", "embedding", "histc", "index", "index_put", "inverse", "ldl_apply", "ldl_compact", "lu_compact",
+    "multi_margin", "orthogonal", "permutation_of", "pseudo_inverse", "singular", "solve_left", "take_flat", "unpool",
+))  # fmt: skip  # whose array functions raise for some elements; of others the tape has a ``check``
 
 
 class Buffer:
@@ -226,10 +232,16 @@ class Plan:
         needed = {*self.results, *(s for _, s in self.updates)}
         kept = []
         for op in reversed(self.ops):
-            if op.effect or any(o in needed for o in op.outs):
+            if op.effect or any(o in needed for o in op.outs) or self._refuses(op):
                 kept.append(op)
                 needed.update(op.refs())
         self.ops = kept[::-1]
+
+    def _refuses(self, op: Op) -> bool:
+        """Whether an operator raises for some elements, also where nobody reads its results."""
+        if op.name in _DIVISIONS:
+            return isinstance(op.args[1], Ref) and self.values[op.outs[0]].dtype.kind in "iu"
+        return op.name in _REFUSING
 
     def parts(self, copied: Collection[int], owners: list[int]) -> bool:
         """Whether results that share memory in eager would not, if these are copies, as numbers always are."""

@@ -19,6 +19,7 @@ from typing import Any
 
 from .._base.errors import user_frame
 from .._base.registry import REGISTRY
+from .._base.tracing import COMPILING
 from .._tape.node import new_port, tick, version_of
 from .._tape.tensor import Tensor, make
 from ..utils._pytree import tree_unflatten
@@ -42,7 +43,7 @@ def run_function(program: Any) -> Any:
     """``run(program, inputs, fn, args, kwargs)``; ``fn(*args, **kwargs)`` is the call."""
     names = [f"t{x.k}" for x in program.guards.arrays]
     lines = [f"{', '.join(names)}, = inputs"] if names else []
-    lines.append(f"outs = program.runner([{', '.join(f'{n}._payload' for n in names)}])")
+    lines += _ran(f"[{', '.join(f'{n}._payload' for n in names)}]")
     lines += _given(program, "outs[{}]", 1)
     return _made("run(program, inputs, fn, args, kwargs)", [f"  {x}" for x in lines], _scope(program))
 
@@ -54,7 +55,7 @@ def call_function(program: Any) -> Any:
     turns = _turns(program)
     scope = guards.fresh() | _scope(program) | {"missed": MISSED}
     if turns is None:
-        lines, ran, out = guards.lines(), [f"outs = program.runner({arrays})"], "outs[{}]"
+        lines, ran, out = guards.lines(), _ran(arrays), "outs[{}]"
     else:
         otherwise = f"return program.run(program, [{', '.join(f't{x.k}' for x in guards.arrays)}], fn, args, kwargs)"
         at = {k: turns.at[at] for k, at in r.grads if at is not None}
@@ -70,6 +71,23 @@ def call_function(program: Any) -> Any:
     return _made(
         "call(program, args, kwargs, fn)", [*lines, *[f"  {x}" for x in (*ran, *_given(program, out, _CALLERS))]], scope
     )
+
+
+def _ran(arrays: str) -> list[str]:
+    """The lines that run the program; what it refuses, eager refuses in its own words, or can do."""
+    return [
+        f"try: outs = program.runner({arrays})", "except Exception as error:", "  if not program.undone(error): raise",
+        "  outs = None", "if outs is None: return as_it_is(fn, args, kwargs)",
+    ]  # fmt: skip
+
+
+def as_it_is(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function, which is told that it is compiled."""
+    before = COMPILING.set(True)
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        COMPILING.reset(before)
 
 
 def _turns(program: Any) -> Any:
@@ -90,7 +108,7 @@ def _scope(program: Any) -> dict[str, Any]:
     r = program.recording
     return {
         "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "make": make,
-        "tensor": _tensor, "shape": program.shape, "Done": Done, "new_port": new_port,
+        "tensor": _tensor, "shape": program.shape, "Done": Done, "new_port": new_port, "as_it_is": as_it_is,
         "unflattened": functools.partial(_unflattened, r), **{f"x{k}": x for k, x in enumerate(r.results)},
     }  # fmt: skip
 

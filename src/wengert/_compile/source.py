@@ -79,6 +79,7 @@ class NumpyProgram:
         self.owners = owners
         self.written: dict[int, Ref] = {}
         self.lines: list[str] = []
+        self.begins = math.inf  # the first line that does more than compute
         self._check_steps()
         self._write()
         names = ", ".join(self._input(v) for v in tape.inputs)
@@ -214,6 +215,8 @@ class NumpyProgram:
         return names
 
     def _operator(self, op: Op) -> None:
+        if op.info is OPTIMIZER_STEP or op.info is DRAW:
+            self.begins = min(self.begins, len(self.lines) + 2)
         if op.info is OPTIMIZER_STEP:
             self._step(op)
             return

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import owner_of, repeats, unlocked
+from .._arrays.memory import owner_of, repeats, storage_of, unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
@@ -269,7 +269,7 @@ def _unlocked(self: Tensor, a: Any) -> Any:
         refuse_write(self)
         return unlocked(a)
     if not repeats(a.shape, a.strides):
-        if owner_of(a).flags.writeable:
+        if storage_of(a).flags.writeable:
             return unlocked(a)  # a part of an expanded tensor without repeated elements
     elif not a.size:
         return np.empty(a.shape, a.dtype)

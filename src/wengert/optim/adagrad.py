@@ -82,7 +82,8 @@ class Adagrad(ElementwiseOptimizer):
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         value = self.defaults["initial_accumulator_value"]
         state["step"] = new_step(fused=group["fused"])
-        state["sum"] = torch.full_like(p.detach(), complex(value, value) if p.is_complex() else value)
+        value = complex(value, value) if p.is_complex() else value
+        state["sum"] = torch.full_like(p.detach(), value, memory_format=torch.preserve_format)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
         """The same update, of the elements that the sparse gradient stores."""

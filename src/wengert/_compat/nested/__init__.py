@@ -39,6 +39,8 @@ def _made(parts: list[torch.Tensor], dtype: Any, device: Any, is_jagged: bool) -
         "has better operator coverage, and works with torch.compile."
     )
     kind = parts[0].dtype if dtype is None and parts else dtype
+    if kind is not None and not (kind.is_floating_point or kind.is_complex) and any(t.requires_grad for t in parts):
+        raise RuntimeError(f"Autograd not support dtype: {kind.scalar_name}")
     made = strided([part.to(device=device, dtype=kind) for part in parts])
     as_made_by("NestedTensorFromTensorListBackward0", made._values)
     return made

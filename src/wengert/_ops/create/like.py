@@ -119,10 +119,20 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
         if value is not None:
             a.fill(plain_element(value, np_dtype))
     elif hasattr(a, "layout"):
+        if asked.memory_format is not None:
+            _refuse_format(function, a, asked.memory_format)
         a = _sparse_like(a, value, np_dtype, asked.layout or a.layout)
     else:
         a = _inside_like(a, tuple(input.shape), value, np_dtype)
     return made(a, asked.requires_grad)
+
+
+def _refuse_format(function: str, a: Any, asked: Any) -> None:
+    """Raise the error for a memory format of a sparse tensor's like, if PyTorch has one."""
+    if a.layout is dtypes.sparse_coo:
+        raise RuntimeError("memory format option is only supported by strided tensors")
+    if asked is dtypes.preserve_format and function != "zeros_like":
+        raise RuntimeError("unsupported memory format Preserve")
 
 
 def _sparse_like(a: Any, value: Any, np_dtype: Any, layout: Any) -> Any:

@@ -312,8 +312,11 @@ def zero_(self: Tensor) -> Tensor:
         return self
     if getattr(a, "layout", sparse_coo) is not sparse_coo:  # a compressed layout keeps no element
         from ..create.like import zeros_like
+        from ..names.sparse import recorded_by
 
-        return apply_inplace(zeros_like, self, ())
+        return apply_inplace(
+            lambda x: recorded_by("ZeroBackward0", zeros_like(x)._payload, (x,), zeros_like), self, ()
+        )
     return _fill(self, 0, "ZeroBackward0")
 
 

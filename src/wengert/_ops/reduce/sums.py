@@ -375,7 +375,8 @@ def _others(xp: Any, x: Any, dim: int) -> Any:
 
 @general(
     grad=lambda xp, g, self: as_operand(
-        g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape), self
+        g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape) if self.shape else g,
+        self,
     ),
     node="ProdBackward0",
     batch=lambda U, info, inner, mine, p: U.prod_dim(
