@@ -136,11 +136,11 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch accepts both
 
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``."""
-    for key, name in NUMPY_NAMES.items():
-        if key in kwargs:
-            kwargs[name] = kwargs.pop(key)
-    return kwargs
+    """The keyword arguments, with ``axis`` and ``keepdims`` renamed to ``dim`` and ``keepdim``."""
+    renamed = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
+    if len(renamed) < len(kwargs):
+        raise TypeError("a dim is given twice")
+    return renamed
 
 
 def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:

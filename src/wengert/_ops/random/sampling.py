@@ -140,9 +140,7 @@ def multinomial(
     if type(replacement) is not bool:
         raise not_a_bool("multinomial", "replacement", replacement)
     count = operator.index(num_samples)
-    values = sampled(
-        lambda g, prob: _samplers.multinomial(g, prob, count, replacement), source, _array(input), rows=1
-    )
+    values = sampled(lambda g, prob: _samplers.multinomial(g, prob, count, replacement), source, _array(input), rows=1)
     return _scored(wrap(values), input, "multinomial")
 
 

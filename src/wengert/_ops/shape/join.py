@@ -14,7 +14,7 @@ from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
-from ..._kinds.dims import as_int, normal_dim
+from ..._kinds.dims import REQUIRED, as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_axis, with_out, write_out
 from ..._kinds.slow_path import misfit
@@ -542,9 +542,10 @@ def tensor_split(
 
 def _split_along(name: str, dim: int, least: int) -> Any:
     def along(
-        input: Tensor, indices_or_sections: Any = None, *more: int, indices: Any = None, sections: Any = None
+        input: Tensor, indices_or_sections: Any = REQUIRED, *more: int, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
-        given = (indices_or_sections, *more) if more else indices_or_sections
+        first = None if indices_or_sections is REQUIRED else indices_or_sections
+        given = (first, *more) if more else first
         where = _given_one(name, input, (given, indices, sections))
         shape = payload(input, name).shape
         if len(shape) < least:
