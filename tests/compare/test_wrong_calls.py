@@ -46,11 +46,8 @@ WRONG = (
     "(1, 'a')", "[1.5]", "torch.float32", "np.float32(1)", "[torch.ones(2), 3]",
 )  # fmt: skip
 KEYWORDS = ("foo", "dim", "axis", "keepdim", "out", "dtype", "input", "other", "size")
-# Functions that have put something else in the place of an argument by the time that they fail: their own words stand.
-DIFFERENT = {
-    ".to_sparse", ".new", "sparse_coo_tensor", "as_tensor", "tensor",
-    "asarray", "linspace", "trapz", "trapezoid",
-}  # fmt: skip
+# PyTorch reads the data of this function before it unpacks the size.
+DIFFERENT = {"sparse_coo_tensor"}
 NEVER_CALLED = ("_cuda", "set_num_", "manual_seed", "set_flush_denormal", "autocast", "_make_subclass")
 
 
@@ -162,7 +159,7 @@ def test_the_errors_of_wrong_calls_are_pytorchs(prefix: str, step: int, count: i
     assert len(found) > 50
     wrong = [f"{call}\n    {theirs}\n    {mine}" for how, call, theirs, mine in found if how in ("parser", "text")]
     assert not wrong, "\n".join(wrong[:20])
-    assert number["accepted"] <= len(found) * 0.06, number
+    assert number["accepted"] <= len(found) * 0.02, number
 
 
 def test_the_table_of_signatures_is_that_of_pytorch() -> None:

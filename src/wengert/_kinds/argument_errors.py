@@ -24,7 +24,7 @@ from .._base.registry import PUBLIC
 from .._base.tracebacks import arguments, is_of_library, lost, was_raised
 from .._tape.error_text import unbroadcast
 from .._tape.tensor import Tensor
-from .argument_parser import KINDS, refusal, unfit
+from .argument_parser import KINDS, TOO_LARGE, refusal, unfit
 from .dims import REQUIRED, not_given
 
 _BINDING = re.compile(
@@ -64,7 +64,10 @@ def _instead_of(
         return None  # ``parsed`` looks at it where it leaves for the program
     written = _annotated(function)
     args, kwargs = _given(written, args, kwargs)
-    text = refusal(_name(function, method), args[method:], kwargs) or _misfit(written, args, method)
+    try:
+        text = refusal(_name(function, method), args[method:], kwargs) or _misfit(written, args, method)
+    except (ValueError, OverflowError) as overflow:
+        return overflow
     if text:
         return TypeError(text)
     if isinstance(error, (TypeError, AttributeError, StopIteration)):
@@ -104,7 +107,10 @@ def parsed(error: Exception, frame: Any) -> Exception | None:
         return None
     if name[0] == "." and args and not isinstance(args[0], Tensor):
         return None
-    text = refusal(name, *_as_written(name, function, call, args, kwargs)) or _missing(function, frame, args)
+    try:
+        text = refusal(name, *_as_written(name, function, call, args, kwargs)) or _missing(function, frame, args)
+    except (ValueError, OverflowError) as overflow:
+        return overflow
     if not text:
         return None
     if type(error) is not TypeError:
@@ -276,7 +282,7 @@ def _about_values(name: str, values: list[Any], error: Exception) -> Exception |
     if isinstance(error, np.linalg.LinAlgError):
         return LinAlgError(f"{name}: {text}")
     if isinstance(error, OverflowError):
-        return RuntimeError("Overflow when unpacking long long")
+        return ValueError(TOO_LARGE)
     if isinstance(error, ValueError) and _BROADCAST.search(text):
         instead = unbroadcast(values)
         if instead is not None:

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from .._base.constants import type_name
+from .._tape.error_text import too_large
 from .._tape.tensor import Tensor
 
 OPTIONS = ", ".join((
     "dtype? dtype=None", "layout? layout=None", "device? device=None", "bool? pin_memory=False",
     "bool? requires_grad=False",
 ))  # fmt: skip  # "$options" in the table
+TOO_LARGE = "Overflow when unpacking long long"
 _NUMPYS = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _OF_NUMBERS = frozenset(
     f"{name}{end}"
@@ -42,6 +44,10 @@ def _is_index(value: Any) -> bool:
     except Exception:  # noqa: BLE001  an object may do anything there
         return False
     return not isinstance(value, bool)
+
+
+def _is_too_large(value: Any) -> bool:
+    return _is_index(value) and not -(2**63) <= operator.index(value) < 2**63
 
 
 def _is_int(value: Any) -> bool:
@@ -118,6 +124,14 @@ class Parameter:
     def fits(self, value: Any) -> bool:
         return self._fits(value) or (self._alone is not None and self._alone(value))
 
+    def overflow(self, value: Any) -> Exception | None:
+        """The error for an int that fits, but has too many bits."""
+        if self.kind in ("int", "index", "ints") and _is_too_large(value):
+            return ValueError(TOO_LARGE)
+        if self.kind in ("number", "") and type(value) is int and not -(2**63) <= value < 2**64:
+            return too_large(value)
+        return None
+
     def unfit_element(self, value: Any, index: int) -> str:
         """What the error says of an element that shows its kind only when it is taken out of a tuple or list."""
         if self.kind in ("ints", "floats", "tensors") and _is_sequence(value):
@@ -128,6 +142,11 @@ class Parameter:
                     return (
                         f"argument '{self.name}' failed to unpack the object at pos {k + 1} with error "
                         f'"type must be tuple of ints,but got {type_name(element)}"'
+                    )
+                if self.kind == "ints" and _is_too_large(element):
+                    return (
+                        f"argument '{self.name}' failed to unpack the object at pos {k + 1} with error "
+                        f'"{TOO_LARGE}\n"'
                     )
                 if self.kind == "floats" and not (_is_real(element) or _is_element(element)):
                     return (
@@ -162,6 +181,7 @@ class Signature:
     def refusal(self, args: Any, kwargs: dict[str, Any]) -> str:
         """The error of a call by this signature, or ""; raise what PyTorch raises though other signatures might fit."""
         rest, left, late = len(args), len(kwargs), ""
+        large: Exception | None = None
         takes_rest = self.max_positional == 1 and self.params[0].kind == "ints"  # view(2, 3) is view((2, 3))
         if rest > self.max_positional and not takes_rest:
             return self._takes(rest)
@@ -184,6 +204,7 @@ class Signature:
             elif parameter.fits(value):
                 at += not by_name
                 late = late or parameter.unfit_element(value, k)
+                large = large or parameter.overflow(value)
                 if late and parameter.kind == "tensors":
                     raise TypeError(late)
             elif takes_rest and not at and not by_name and _is_index(args[0]):
@@ -198,6 +219,8 @@ class Signature:
             return self._unexpected(rest, kwargs)
         if late:
             raise TypeError(f"{self.name}(): {late}")
+        if large is not None:
+            raise large
         return ""
 
     def _takes(self, given: int) -> str:
@@ -308,6 +331,8 @@ def _signatures(called: str, text: str) -> list[Signature]:
 
 def refusal(name: str, args: Any, kwargs: dict[str, Any]) -> str:
     """What PyTorch's parser says of a call of a function; "" if the arguments fit, or the parser does not know it.
+
+    Raise its ValueError or OverflowError for an int that has more than 64 bits.
 
     >>> refusal("abs", ("a",), {}), refusal(".cumsum", (), {"dim": 1.5})
     ("abs(): argument 'input' (position 1) must be Tensor, not str", "cumsum(): argument 'dim' must be int, not float")

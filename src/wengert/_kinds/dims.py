@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._base.constants import type_name
-from .._base.errors import unexpected_keyword
+from .._base.errors import noted, unexpected_keyword
 from .._tape.error_text import not_a_tensor
 
 # By the number of dimensions; NumPy's limit is 64. Indexing reads a dim, negative ones too: that of ``EVERY_DIM`` gives
@@ -87,14 +87,19 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
     return tuple(found) if ndim else ()
 
 
-def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim", at: int = 0) -> int:
-    """Convert a dim to int: an int, a NumPy integer or an integer tensor of one element; a bool raises.
+_INDICES = {"k", "index", "start", "length", "diagonal", "repeats", "sections", "split_size"}  # PyTorch's SymInts
 
-    ``at``: its position among several, from 1 on.
+
+def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim", at: int = 0) -> int:
+    """Convert a dim to int: an int, a NumPy integer or an integer tensor without dimensions; a bool raises.
+
+    ``at``: its position among several, from 1 on. As in PyTorch these and ``_INDICES`` may be tensors of one element of
+    any number of dimensions, and all of several but the first may be bools.
     """
     if type(value) is int:
         return value
-    if not isinstance(value, bool):
+    alone = wanted == "int" and argument not in _INDICES
+    if (not isinstance(value, bool) or at > 1) and not (alone and getattr(value, "ndim", 0)):
         try:
             return operator.index(value)
         except (TypeError, RuntimeError):
@@ -103,6 +108,13 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
         why = f'failed to unpack the object at pos {at} with error "type must be {wanted},but got {type_name(value)}"'
         raise TypeError(f"{name}(): argument '{argument}' {why}")
     raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_name(value)}")
+
+
+def not_a_bool(name: str, argument: str, value: Any) -> TypeError:
+    """PyTorch's error for a value of a bool argument that is no bool; ``x.sum(0, 1)`` does not sum over two dims."""
+    error = TypeError(f"{name}(): argument '{argument}' must be bool, not {type_name(value)}")
+    hint = f"What to do: several dims are given as a tuple, x.{name}((0, 1))."
+    return noted(error, hint) if argument == "keepdim" and type(value) is int else error
 
 
 def out_of_range(dim: int, ndim: int) -> IndexError:
@@ -124,11 +136,11 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch accepts both
 
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Rename the keyword arguments ``axis`` and ``keepdims`` to ``dim`` and ``keepdim``."""
-    for key, name in NUMPY_NAMES.items():
-        if key in kwargs:
-            kwargs[name] = kwargs.pop(key)
-    return kwargs
+    """The keyword arguments, with ``axis`` and ``keepdims`` renamed to ``dim`` and ``keepdim``."""
+    renamed = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
+    if len(renamed) < len(kwargs):
+        raise TypeError("a dim is given twice")
+    return renamed
 
 
 def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
-from .dims import NUMPY_NAMES, REQUIRED, not_given
+from .dims import NUMPY_NAMES, REQUIRED, not_a_bool, not_given
 from .return_types import ReturnType, type_of_outs
 
 
@@ -134,15 +134,20 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
     first = count - len(defaults)
     absent = names.index("dim") if "dim" in names[:first] else first  # from here on ``axis=`` may stand for the rest
     defaults = (REQUIRED,) * (first - absent) + defaults
-    key = count, first if absent < first else 0
+    flags = [name for name, annotation in fn.__annotations__.items() if annotation == "bool"]
+    places = tuple([k for k, name in enumerate(names) if name in flags])
+    key = count, first if absent < first else 0, places
     if key not in _forms:
         slots = ", ".join(f"p{i}" for i in range(count))
         check = f" and p{first - 1} is not REQUIRED" * (absent < first)
+        check += "".join(f" and (p{k} is False or p{k} is True)" for k in places)
         _forms[key] = _template(_FORM.format(names=slots, values=f"({slots},)", check=check))
 
     def rest(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
         if any(a is REQUIRED for a in args) or not kwargs.keys().isdisjoint(NUMPY_NAMES):
             args, kwargs = _respelled(fn, names, args, defaults, kwargs)
+        if flags:
+            _check_flags(fn, flags, dict(zip(names, args, strict=True)) | kwargs)
         for value in reversed(defaults):
             if args[-1] is not value:
                 break
@@ -168,6 +173,13 @@ def with_axis(fn: Any) -> Any:
     return with_keywords(fn, otherwise)
 
 
+def _check_flags(fn: Any, flags: list[str], given: dict[str, Any]) -> None:
+    """Refuse a value of a bool argument that is no bool: its truth may not be what was meant."""
+    for name in flags:
+        if type(given.get(name, True)) is not bool:
+            raise not_a_bool(fn.__name__, name, given[name])
+
+
 def _respelled(
     fn: Any, names: tuple[str, ...], args: tuple[Any, ...], defaults: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -186,7 +198,7 @@ def _respelled(
     return tuple(values), kwargs
 
 
-_forms: dict[Any, types.CodeType] = {}  # by the number of parameters, and of those that must be given
+_forms: dict[Any, types.CodeType] = {}  # by the numbers of parameters and of those that must be given, and the bools
 _FORM = """
 def outer(fn, rest):
     def form({names}, *, out, **kwargs):

@@ -20,7 +20,7 @@ from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
-from .._tape.error_text import broadcast_error, not_a_tensor, unbroadcast
+from .._tape.error_text import broadcast_error, not_a_tensor, too_large, unbroadcast
 from .._tape.inference import is_inference, mark_results, refuse_saved
 from .._tape.node import NoHistory
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
@@ -302,7 +302,10 @@ def cast_operand(y: Any, dtype: Any, x: Any = None) -> Any:
     PyTorch."""
     if isinstance(y, Tensor):
         return cast(y, dtype)
-    a = np.asarray(y).astype(dtype)
+    try:
+        a = np.asarray(y).astype(dtype)
+    except OverflowError:
+        raise too_large(y) from None
     library = None if x is None or isinstance(x._payload, _ARRAYS) else getattr(XP[type(x._payload)], "library", None)
     return wrap(a if library is None else library.own(a))
 

@@ -63,6 +63,11 @@ def cpp_name(of: Any) -> str:
     return _CPP[str(BY_NUMPY[dtype]).removeprefix("torch.")]
 
 
+def too_large(value: int) -> OverflowError:
+    """What Python says when PyTorch converts an int of more than 64 bits to a number of a tensor."""
+    return OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+
+
 def broadcast_error(x: Any, y: Any) -> RuntimeError:
     """PyTorch's error for shapes that do not broadcast, with notes on where the operands were made."""
     return noted(

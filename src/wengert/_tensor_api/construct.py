@@ -192,8 +192,7 @@ def tensor(
             number = _dtypes.default_np  # the most common call, without unneeded checks
             if number.itemsize > 2:
                 return made(number.type(data)) if slow_if_recording else wrap(number.type(data))
-    elif type(dtype) is not Dtype:
-        dtype = as_dtype(dtype, "tensor")
+    wanted = dtype if dtype is None or type(dtype) is Dtype else as_dtype(dtype, "tensor")
     away = device is not None and device is not CPU
     if pin_memory:
         no_pinning(pin_memory)
@@ -204,8 +203,8 @@ def tensor(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
         )
-        return made(moved_array(array_of(data, dtype), device, "tensor"), requires_grad)
-    a = array_of(data, dtype)
+        return made(moved_array(array_of(data, wanted), device, "tensor"), requires_grad)
+    a = array_of(data, wanted)
     return made(placed(a, device) if away else a, requires_grad)
 
 
@@ -249,7 +248,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
         return array_of_nested(listed(data), dtype)
     if isinstance(data, (int, float, complex)) or dtype is not None:
         return array_of_numbers([data], {ty: None}, dtype)[0]
-    raise no_dtype(ty)
+    raise no_dtype(data)
 
 
 def _library_of(ty: type) -> Any:
@@ -344,21 +343,20 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
     >>> a
     array([7, 2])
     """
-    if dtype is not None:
-        dtype = as_dtype(dtype, "as_tensor")
+    wanted = None if dtype is None else as_dtype(dtype, "as_tensor")
     away = device is not None and device is not CPU and _dtypes.device(device).type != "cpu"
     if isinstance(data, Tensor):
-        data = data if device is None else data.to(device)
-        return data if dtype is None else cast(data, dtype.np)
+        t = data if device is None else data.to(device)
+        return t if wanted is None else cast(t, wanted.np)
     if isinstance(data, np.ndarray):
         checked_array(data)
-        if not away and (dtype is None or dtype.np is data.dtype):
+        if not away and (wanted is None or wanted.np is data.dtype):
             return from_numpy(data)
     elif (library := _library_of(type(data))) is not None:
         t = made(library.payload(data))
         t = t if device is None else t.to(device)
-        return t if dtype is None else cast(t, dtype.np)
-    a = array_of(data, dtype)
+        return t if wanted is None else cast(t, wanted.np)
+    a = array_of(data, wanted)
     return made(placed(a, device, "as_tensor") if away else a)
 
 
@@ -383,22 +381,25 @@ def asarray(
     >>> torch.asarray(t) is t
     True
     """
-    if dtype is not None:
-        dtype = as_dtype(dtype, "asarray")
-    t = _aliased(obj, dtype)
+    wanted = None if dtype is None else as_dtype(dtype, "asarray")
+    if copy is not None:
+        check_flag(copy, "asarray", "copy")
+    if requires_grad is not None:
+        check_flag(requires_grad, "asarray")
+    t = _aliased(obj, wanted)
     if t is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return made(placed(array_of(obj, dtype), device, "asarray"), requires_grad)
+        return made(placed(array_of(obj, wanted), device, "asarray"), requires_grad)
     if device is not None and device_of(t._payload) is not device_of(placed(np.empty(0), device, "asarray")):
         if copy is False:
             raise ValueError(f"can't alias tensor from device '{t.device}' to '{_dtypes.device(device)}'.")
         t = t.to(device)
-    if dtype is not None and dtype.np is not logical_dtype(t):
+    if wanted is not None and wanted.np is not logical_dtype(t):
         if copy is False:
             have = BY_NUMPY[logical_dtype(t)].scalar_name
-            raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{dtype.scalar_name}'.")
-        t = cast(t, dtype.np)
+            raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{wanted.scalar_name}'.")
+        t = cast(t, wanted.np)
     elif copy:
         t = t.clone()
     if requires_grad is None and t.requires_grad:
@@ -406,7 +407,7 @@ def asarray(
             "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
             "requires_grad=False explicitly to get the old behavior and silence this warning."
         )
-    if requires_grad is None or bool(requires_grad) == t.requires_grad:
+    if requires_grad is None or requires_grad == t.requires_grad:
         return t
     return t.requires_grad_() if requires_grad else t.detach()
 
@@ -444,12 +445,14 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
     >>> torch.frombuffer(bytearray(b"abcd"), dtype=torch.uint8, count=2, offset=1)
     tensor([98, 99], dtype=torch.uint8)
     """
-    dtype = as_dtype(dtype, "frombuffer")
+    np_dtype = as_dtype(dtype, "frombuffer").np
+    if not isinstance(count, (int, np.integer)) or not isinstance(offset, (int, np.integer)):
+        raise TypeError("frombuffer(): the arguments 'count' and 'offset' must be int")
     try:
         view = memoryview(buffer)
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
-    length, size = view.nbytes, dtype.itemsize
+    length, size = view.nbytes, np_dtype.itemsize
     if length <= 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -462,7 +465,6 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
                 f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
                 f"size ({size})"
             )
-        count = (length - offset) // size
     elif offset + count * size > length:
         raise ValueError(
             f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than "
@@ -475,7 +477,7 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
             "buffer to protect its data or make it writable before converting it to a tensor. This type of warning "
             "will be suppressed for the rest of this program. (In wengert writing to it is an error.)"
         )
-    return made(np.frombuffer(buffer, dtype.np, count, offset), requires_grad)
+    return made(np.frombuffer(buffer, np_dtype, max(count, -1), offset), requires_grad)
 
 
 class _Carrier:

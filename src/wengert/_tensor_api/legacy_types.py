@@ -127,13 +127,18 @@ def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
 
 def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """A tensor by the old rules: from sizes (uninitialised), a sequence, an array or tensor, or no argument."""
-    device = kwargs.pop("device", None)
+    device = kwargs.get("device")
+    if device is not None and not isinstance(device, (str, int, dtypes.device)):
+        raise _mismatch(args, kwargs)
+    kwargs = {k: v for k, v in kwargs.items() if k != "device"}  # the caller's are read when it has failed
     if device is not None and dtypes.device(device).type != "cpu":
         kind = dtypes.device(device).type
         raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
     if kwargs:
         (key, value), *rest = kwargs.items()
         if rest or args or key not in ("size", "data", "other"):
+            raise _mismatch(args, kwargs)
+        if key == "size" and not isinstance(value, (int, tuple, list)):
             raise _mismatch(args, kwargs)
         args = (dtypes.Size([value] if isinstance(value, int) else value),) if key == "size" else (value,)
     if not args:

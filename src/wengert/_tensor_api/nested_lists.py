@@ -213,19 +213,18 @@ def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
         elif issubclass(ty, complex):
             found[_dtypes.default_complex_dtype] = None
         else:
-            raise no_dtype(ty)
+            raise no_dtype(next(item for item in flat if type(item) is ty))
     common, *others = found
     for other in others:
         common = promote_types(common, other)
     return common
 
 
-def no_dtype(ty: type) -> Exception:
-    if issubclass(ty, (str, bytes)):
-        return TypeError(f"new(): invalid data type '{ty.__name__}'")
-    name = ty.__name__ if ty.__module__ == "builtins" or ty.__flags__ & (1 << 9) else f"{ty.__module__}.{ty.__name__}"
+def no_dtype(item: Any) -> Exception:
+    if isinstance(item, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{type_name(item)}'")
     return noted(
-        RuntimeError(f"Could not infer dtype of {name}"),
+        RuntimeError(f"Could not infer dtype of {type_name(item)}"),
         "Why: a tensor is made of numbers: Python's, NumPy's, or tensors of one element, in lists or tuples.",
     )
 

@@ -239,7 +239,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
         if rest and (rest[0] is None or not isinstance(rest[0], bool)):
             dtype = rest.pop(0)
     flags = [kwargs.get("non_blocking", False), kwargs.get("copy", False)]
-    ok = ok and len(rest) <= 2 and all(isinstance(f, (bool, int)) for f in rest)
+    ok = ok and len(rest) <= 2 and all(isinstance(f, bool) for f in (*rest, *flags))
     ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
     ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
@@ -247,7 +247,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     flags[: len(rest)] = rest
     place = None if device is None else META if meta_device(device, "to") else dtypes.device(device)
     place = CPU if place is not None and place.type == "cpu" else place
-    return None if dtype is None else as_dtype(dtype, "to"), place, bool(flags[1]), kwargs.get("memory_format")
+    return None if dtype is None else as_dtype(dtype, "to"), place, flags[1], kwargs.get("memory_format")
 
 
 class ToMeta(Node):
@@ -291,7 +291,7 @@ class ToDevice(ToMeta):
 def _converter(name: str, dtype: Dtype) -> None:
     want = None if dtype in (dtypes.bfloat16, dtypes.complex32) else dtype.np  # NumPy may not have these dtypes
 
-    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+    def convert(self: Tensor, *, memory_format: Any = None) -> Tensor:
         if memory_format is None and self._payload.dtype is want:
             return self
         return converted(self, dtype, False, memory_format)
@@ -317,7 +317,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @public("Tensor.cpu")
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
     return self if type(self._payload) is np.ndarray or device_of(self._payload) is CPU else to_device(self, CPU)
 

@@ -213,15 +213,15 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
         if each is not None:
             return each  # type: ignore[no-any-return]
     asked = options_of("linspace", kwargs)
-    if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
-        start, end, steps = _space_arguments("linspace", start, end, steps)
-    np_dtype = _space_dtype("linspace", start, end, asked, steps).np
+    usual = type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0
+    low, high, count = (start, end, steps) if usual else _space_arguments("linspace", start, end, steps)
+    np_dtype = _space_dtype("linspace", low, high, asked, count).np
     if asked.device is not None and meta_device(asked.device):
-        spaced: Any = Meta((steps,), np_dtype)
-    elif steps <= _FEW:
-        spaced = _few_spaced(start, end, steps, np_dtype).copy()
+        spaced: Any = Meta((count,), np_dtype)
+    elif count <= _FEW:
+        spaced = _few_spaced(low, high, count, np_dtype).copy()
     else:
-        spaced = _spaced(start, end, steps, np_dtype)
+        spaced = _spaced(low, high, count, np_dtype)
     return finish(placed(spaced, asked.device), asked.out, asked.requires_grad)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..._arrays.scipy_functions import from_scipy
 from ..._base import dtypes
 from ..._base.dtypes import type_name
+from ..._kinds.dims import not_a_bool
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, placed
 from .create import maker, options_of
@@ -28,6 +29,8 @@ def _window(
     dtype, device = asked.dtype or dtypes.default_dtype, asked.device
     if isinstance(length, (bool, float)) or not hasattr(length, "__index__"):
         raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type_name(length)}")
+    if type(periodic) is not bool:
+        raise not_a_bool(name, "periodic", periodic)
     length = operator.index(length)
     if dtype.kind not in ("float", "complex"):
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
@@ -37,7 +40,7 @@ def _window(
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     if length < 2:
         return made(placed(np.ones(length, dtype.np), device), asked.requires_grad)
-    n = np.arange(length + bool(periodic)).astype(dtype.np)
+    n = np.arange(length + periodic).astype(dtype.np)
     return made(placed(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), device), asked.requires_grad)
 
 

@@ -12,6 +12,7 @@ from ..._arrays.large import count_nonzero
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BY_NUMPY, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
+from ..._kinds.dims import not_a_bool
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
@@ -343,6 +344,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol}")
+    if type(equal_nan) is not bool:
+        raise not_a_bool("isclose", "equal_nan", equal_nan)
     return _isclose(input, other, rtol, atol, equal_nan)
 
 

@@ -16,6 +16,7 @@ from numpy import ndarray
 from ..._arrays.layouts import like
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INT32
 from ..._base.registry import ARRAYS, REGISTRY, public, publish
+from ..._kinds.dims import as_int
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
@@ -424,7 +425,7 @@ def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | No
         return round(input)
     if logical_dtype(input) not in FLOATING:
         raise not_implemented(REGISTRY["round"], input, "round_cpu" if decimals else "round_vml_cpu")
-    return _round_decimals(input, decimals)
+    return _round_decimals(input, as_int(decimals, "round", argument="decimals"))
 
 
 publish(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")

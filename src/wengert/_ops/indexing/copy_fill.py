@@ -16,6 +16,7 @@ from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
 from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
+from ..._kinds.dims import not_a_bool
 from ..._kinds.general import general
 from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, no_data
@@ -187,6 +188,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         if not isinstance(other, (bool, int, float, complex)):
             raise not_a_tensor("copy_", "other", 1, other)
         other = wrap(number(other, logical_dtype(self)))
+    if type(non_blocking) is not bool:
+        raise not_a_bool("copy_", "non_blocking", non_blocking)
     if type(other._payload) is Meta and type(self._payload) is not Meta:
         raise no_data()
     if type(other._payload) is not type(self._payload):

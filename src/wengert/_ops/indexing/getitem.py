@@ -43,7 +43,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if type(a) is np.ndarray:
             try:
                 r = a[key, ...]
-            except IndexError:
+            except (IndexError, OverflowError):
                 return read_key(self, a, key, None)  # type: ignore[return-value]  # it raises PyTorch's error
             t = make()
             t._box = None

@@ -11,7 +11,7 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
-from ..._kinds.dims import EVERY_DIM
+from ..._kinds.dims import EVERY_DIM, not_a_bool
 from ..._kinds.laid_out import laid_out, receives
 from ..._kinds.out import exactly, with_out, write_out
 from ..._payloads.batching import for_each_example
@@ -118,6 +118,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     tensor([[0, 1],
             [1, 0]])
     """
+    if type(as_tuple) is not bool:
+        raise not_a_bool("nonzero", "as_tuple", as_tuple)
     if out is not None:
         if as_tuple:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")

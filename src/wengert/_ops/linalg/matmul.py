@@ -99,6 +99,13 @@ def sizes_text(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape))
 
 
+def _refuse_mixed_mm(info: Any, x: Any, y: Any) -> Any:
+    """Refuse two matrices of two dtypes; sizes that do not fit come first."""
+    if x.shape[-1] != y.shape[0]:
+        refuse_mm(x, y)
+    return refuse_mixed(info, x, y)
+
+
 def _refuse_dot(info: Any, x: Any, y: Any) -> Any:
     raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {dtype_name(x)} and {dtype_name(y)}")
 
@@ -134,6 +141,7 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
     other=right_cotangent,
     node="MmBackward0",
     libname="matrix_product",
+    refuse_mixed=_refuse_mixed_mm,
     batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
     dtypes="fci",
     samples=[((2, 3), (3, 4), ()), ((1, 3), (3, 1), ()), ((2, 0), (0, 3), ()), ((0, 2), (2, 3), ())],

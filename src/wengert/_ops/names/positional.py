@@ -15,7 +15,7 @@ from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import misfit, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
@@ -425,7 +425,9 @@ def _unique2(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """``torch.unique`` with inverse indices and counts, which are empty unless requested."""
-    values, inverse, counts = unique(input, True, True, True)
+    values, inverse, counts = unique(input, sorted, True, True)
+    if type(return_inverse) is not bool or type(return_counts) is not bool:
+        raise misfit("_unique2", input, sorted, return_inverse, return_counts)
     empty = wrap(np.empty(0, np.int64))
     return values, inverse if return_inverse else empty, counts if return_counts else empty
 

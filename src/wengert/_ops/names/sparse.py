@@ -21,7 +21,7 @@ from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
-from ..._kinds.slow_path import no_complex_grad
+from ..._kinds.slow_path import misfit, no_complex_grad
 from ..._payloads.sparse_errors import missing, no_divisor
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
@@ -123,23 +123,26 @@ def sparse_coo_tensor(
             [4., 0., 0.]])
     """
     from ..._payloads.sparse import Sparse
-    from ..._tensor_api.construct import cpu_only, tensor
+    from ..._tensor_api.construct import check_flag, cpu_only, tensor
 
     cpu_only(device, "sparse_coo_tensor")
+    check_flag(requires_grad, "sparse_coo_tensor")
+    if check_invariants is not None:
+        check_flag(check_invariants, "sparse_coo_tensor", "check_invariants")
     if values is None:
         shape = tuple(size if size is not None else indices)
         np_dtype = (dtype or get_default_dtype()).np
         t = wrap(Sparse(np.empty((len(shape), 0), np.int64), np.empty(0, np_dtype), shape, True))
     else:
         places = indices if isinstance(indices, Tensor) else tensor(indices)
-        values = values if isinstance(values, Tensor) else tensor(values)
+        elements = values if isinstance(values, Tensor) else tensor(values)
         if dtype is not None:
-            values = values.to(dtype)
+            elements = elements.to(dtype)
         if requires_grad:
-            values = values.detach()
+            elements = elements.detach()
         where = np.array(places._payload, np.int64)
-        shape = _checked(where, values._payload, size)
-        t = stored_at(where, values, shape, bool(is_coalesced), "SparseCooTensorWithDimsAndTensorsBackward0")
+        shape = _checked(where, elements._payload, size)
+        t = stored_at(where, elements, shape, bool(is_coalesced), "SparseCooTensorWithDimsAndTensorsBackward0")
     if requires_grad:
         leaf_node(t)
     return t
@@ -209,10 +212,14 @@ def to_sparse(
     """
     from ..._payloads.sparse import Sparse
 
-    if layout is None and sparse_dim is not None and not isinstance(sparse_dim, int):
-        sparse_dim, layout = None, sparse_dim
-    if sparse_dim is not None and layout is not None:
-        raise TypeError("to_sparse() takes 0 positional arguments but 1 was given")
+    given = {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim}
+    given = {name: value for name, value in given.items() if value is not None}
+    kinds = {"layout": type(strided), "blocksize": (tuple, list), "dense_dim": (int, np.integer)}
+    fits = all(isinstance(value, kinds[name]) for name, value in given.items())
+    if sparse_dim is not None:
+        fits = not given and isinstance(sparse_dim, (int, np.integer)) and not isinstance(sparse_dim, bool)
+    if not fits:
+        raise misfit(".to_sparse", *(() if sparse_dim is None else (sparse_dim,)), **given)
     if layout is strided:
         return to_dense(self)
     if layout not in (None, sparse_coo) or is_compressed(self):

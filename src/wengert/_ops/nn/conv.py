@@ -17,10 +17,11 @@ from ..._arrays.layouts import as_channels_of, convolved
 from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
-from ..._base.registry import TENSORS, plain, public
+from ..._base.registry import REGISTRY, TENSORS, plain, public
 from ..._kinds.linear import affine, bilinear
 from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 
@@ -371,8 +372,13 @@ def _check_channels(
         if dilated:
             kernel = "slow_conv_dilated<>"
         require(wrap(np.zeros((), dtype)), "fhcl", kernel)
+
+
+def _check_elements(x: Ints) -> None:
+    """Raise PyTorch's error for images without elements; a signal is an image of one row."""
     if 0 in x[2:]:
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
+        shape = [*x[:2], *(1,) * (len(x) == 3), *x[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
 
 
 def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
@@ -396,9 +402,14 @@ def _known(geometry: Any) -> Any:
             return expect_tensors(f"{name}{k}d", input=input, weight=weight)
         shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype)
         try:
-            return kept(*shapes, *given)
-        except TypeError:  # a list, which is no key, or something wrong
-            return geometry(*shapes, *given)
+            try:
+                return kept(*shapes, *given)
+            except TypeError:  # a list, which is no key, or something wrong
+                return geometry(*shapes, *given)
+        except RuntimeError:
+            if b is not None and name == "conv" and logical_dtype(input) is not logical_dtype(bias):
+                _refuse_dtypes(REGISTRY["convolution"], input, weight, bias)  # PyTorch looks at them first
+            raise
 
     return of_tensors
 
@@ -439,6 +450,7 @@ def _geometry(
             f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
             "greater than actual input size"
         )
+    _check_elements(x)
     return first, (stride, padding, dilation, groups)
 
 
@@ -517,6 +529,7 @@ def _transposed_geometry(
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
     _check_positive(stride, padding, dilation)
     _check_channels(x, w, bias, groups, dtype, True, dilation)
+    _check_elements(x)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):

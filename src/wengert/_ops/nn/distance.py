@@ -18,6 +18,7 @@ from ..._kinds.general import general
 from ..._kinds.laid_out import ordered, receives
 from ..._kinds.out import with_out
 from ..._kinds.slow_path import require
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
@@ -79,6 +80,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     >>> torch.pairwise_distance(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
     tensor([5.0000])
     """
+    expect_tensors("pairwise_distance", x1=x1, x2=x2)
     return (x1 - x2 + eps).norm(p, -1, keepdim)
 
 

@@ -15,6 +15,7 @@ from ..._base.dtypes import BY_NUMPY, FLOAT32
 from ..._base.errors import warn
 from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
+from ..._kinds.dims import not_a_bool
 from ..._kinds.laid_out import ordered
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, on_meta
@@ -57,11 +58,13 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
 def _dropped(
     input: Any, p: float, train: bool, feature: bool = False, alpha: bool = False, inplace: bool = False
 ) -> Tensor:
-    if train and 0 < p < 1 and not (feature or alpha or inplace or slow_if_recording or LEVELS.get()):
+    if train is True and 0 < p < 1 and not (feature or alpha or inplace or slow_if_recording or LEVELS.get()):
         array = getattr(input, "_payload", None)  # of the commonest kind
         if type(array) is np.ndarray and array.dtype is FLOAT32 and array.size and array.flags.c_contiguous:
             return input * wrap(_samplers.dropout_noise(default_generator, array.shape, FLOAT32, p))
     expect_tensor("dropout", "input", 1, input)
+    if type(train) is not bool:
+        raise not_a_bool("dropout", "train", train)
     if p == 0 or not train or not input.numel():
         return input
     if p == 1:
@@ -110,6 +113,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     (tensor([1., 1.]), tensor([True, True]))
     """
     p = _checked(p, RuntimeError)
+    if type(train) is not bool and train is not None:
+        raise not_a_bool("native_dropout", "train", train)
     if train is False or not input.numel():
         return input.clone(), placed_beside(input, np.ones(tuple(input.shape), np.bool_))
     if on_meta(input):

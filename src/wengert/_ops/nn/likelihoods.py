@@ -251,6 +251,7 @@ def poisson_nll_loss(
     tensor(1.)
     """
     code = reduction_code(reduction, size_average, reduce)
+    expect_tensors("poisson_nll_loss", input=input, target=target)
     losses = TENSORS.exp(input) - target * input if log_input else input - target * TENSORS.log(input + eps)
     if full:
         stirling = target * TENSORS.log(target) - target + 0.5 * TENSORS.log(target * (2 * math.pi))

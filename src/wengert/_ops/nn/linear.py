@@ -13,10 +13,9 @@ from ..._arrays.sums import add_up
 from ..._base.dtypes import BOOL
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain
-from ..._kinds.linear import affine, refuse_mixed
+from ..._kinds.linear import affine, refuse_addmm
 from ..._kinds.linear import linear as kind_linear
 from ..._kinds.slow_path import require
-from ..._tape.promotion import logical_dtype
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
 from ..linalg.factors import is_columns, is_turned
 from ..linalg.matmul import matmul, sizes_text
@@ -42,6 +41,12 @@ def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
     raise error
 
 
+def _refuse_mixed(info: Any, x: Any, w: Any, b: Any) -> Any:
+    if b is None and x.shape[-1] != w.shape[-1]:  # PyTorch multiplies without looking at the dtypes first
+        _refuse_linear(ValueError(), x, w, b)
+    return refuse_addmm(info, x, w, b)
+
+
 def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     """The linear layer on a vector or a batch of any rank."""
     a, w = input._payload, weight._payload
@@ -56,8 +61,6 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         if hasattr(type(w), "with_dense") and not hasattr(type(a), "with_dense"):
             return type(w).with_dense(LAYER, input, weight)
-        if logical_dtype(input) is not logical_dtype(weight):
-            return refuse_mixed(None, input, weight)  # type: ignore[arg-type]  # not read
         if a.dtype is BOOL:
             require(input, "", "addmm_impl_cpu_")
         return matmul(input, TENSORS.matrix_t(weight))
@@ -156,6 +159,7 @@ def _with_many_weights(input: Any, weight: Any) -> Any:
     own_shapes=False,
     ranks=(2, 2),
     other_ranks=_linear_any_rank,
+    refuse_mixed=_refuse_mixed,
     refuse_shapes=_refuse_linear,
     names="nn.functional.linear",
     saved_as={

@@ -16,7 +16,7 @@ from ..._arrays import norms_small
 from ..._arrays.layouts import as_channels_of, is_channels_last
 from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
-from ..._base.dtypes import FLOATING
+from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.errors import noted
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.general import general
@@ -199,19 +199,20 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
 
 # ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
+    _check_mixed(t, *others)
     require(t, "fh", kernel)
-    own = t._payload.dtype
-    for o in others:
-        if o is not None and o._payload.dtype is not own:
-            break
-    else:
+
+
+def _check_mixed(t: Any, *others: Any) -> None:
+    """Refuse other dtypes than the input's, but for float32 beside a half-precision input, as under autocast."""
+    found = [logical_dtype(o) for o in others if o is not None]
+    own = logical_dtype(t)
+    if all(dtype is own for dtype in found):
         return
-    others_dtypes = {logical_dtype(o) for o in others if o is not None}
-    if others_dtypes <= {logical_dtype(t)}:
-        return
-    if others_dtypes == {np.dtype("f4")} and str(logical_dtype(t)) == "bfloat16":
-        return  # as in PyTorch, for regions of autocast
-    raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    if any(dtype is not FLOAT32 for dtype in found):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if own.kind not in "fV" or own.itemsize != 2:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def _normalized_shape(
@@ -279,6 +280,8 @@ def layer_norm(
     """
     shape = tuple(normalized_shape) if type(normalized_shape) in _SEQUENCES else ()
     if not (shape and _fits(input, shape, weight, bias)):
+        if isinstance(input, Tensor):
+            _check_mixed(input, weight, bias)
         shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
         _check_float(input, "LayerNormKernelImpl", weight, bias)
     whole = input._payload.shape
@@ -336,8 +339,9 @@ def group_norm(
     shape = tuple(input._payload.shape)
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     _refuse_single([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
-    _check_float(input, "GroupNormKernelImpl", weight, bias)
     n, c = shape[:2]
     if c % num_groups:
         raise RuntimeError(
@@ -350,6 +354,7 @@ def group_norm(
                 f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of "
                 f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
+    _check_float(input, "GroupNormKernelImpl", weight, bias)
     view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
     made = norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     return with_channels_of(input, made)

@@ -17,6 +17,7 @@ from ..._base import dtypes
 from ..._base.dtypes import FLOAT32, type_name
 from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, public
+from ..._kinds.dims import not_a_bool
 from ..._kinds.out import exactly, of_kind, write_out
 from ..._kinds.slow_path import misfit, no_complex_grad, require
 from ..._payloads.vmap_randomness import LEVELS
@@ -114,7 +115,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 @public("torch.multinomial Tensor.multinomial")
 def multinomial(
     input: Tensor,
-    num_samples: int = 1,
+    num_samples: int,
     replacement: bool = False,
     *,
     generator: Generator | None = None,
@@ -137,10 +138,10 @@ def multinomial(
     expect_tensor("multinomial", "input", 1, input)
     if isinstance(num_samples, (float, bool)) or not hasattr(num_samples, "__index__"):
         raise TypeError(f"multinomial(): argument 'num_samples' (position 2) must be int, not {type_name(num_samples)}")
+    if type(replacement) is not bool:
+        raise not_a_bool("multinomial", "replacement", replacement)
     count = operator.index(num_samples)
-    values = sampled(
-        lambda g, prob: _samplers.multinomial(g, prob, count, bool(replacement)), source, _array(input), rows=1
-    )
+    values = sampled(lambda g, prob: _samplers.multinomial(g, prob, count, replacement), source, _array(input), rows=1)
     return _scored(wrap(values), input, "multinomial")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._base.dtypes import UINT8
 from ..._base.registry import TENSORS, public
-from ..._kinds.dims import normal_dim, normal_dims, rank
+from ..._kinds.dims import as_int, normal_dim, normal_dims, rank
 from ..._kinds.out import CONVERTIBLE, RuleOf, exactly
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -29,7 +29,7 @@ def diff(
     ndim = rank(input, "diff")
     if not ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    dim = normal_dim(dim, ndim, "diff")
+    n, dim = as_int(n, "diff", argument="n"), normal_dim(dim, ndim, "diff")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     for more in (prepend, append):

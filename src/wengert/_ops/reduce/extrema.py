@@ -26,10 +26,9 @@ from ..._arrays.intp import int64
 from ..._arrays.layouts import as_rows, rows
 from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, reduce_all
-from ..._base.constants import type_name
 from ..._base.dtypes import INT64
 from ..._base.registry import ARRAYS, TENSORS, public
-from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, not_a_bool, numpy_names, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, convertible, exactly, write_out
@@ -274,8 +273,8 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
 
 def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
     given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
-    if not isinstance(given.get("keepdim", False), (bool, np.bool_)):
-        raise TypeError(f"{name}(): argument 'keepdim' must be bool, not {type_name(given['keepdim'])}")
+    if not isinstance(given.get("keepdim", False), bool):
+        raise not_a_bool(name, "keepdim", given["keepdim"])
     known = isinstance(input, Tensor) and set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)

@@ -15,7 +15,7 @@ from ..._arrays.layouts import always_rows, like
 from ..._arrays.sorting import flat_rows, runs_of_rows
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
-from ..._kinds.dims import as_int, normal_dim, rank
+from ..._kinds.dims import as_int, normal_dim, not_a_bool, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
@@ -274,6 +274,12 @@ def plain_unique_dim_consecutive(lib, self, dim):
     return lib.moveaxis(rows[new], 0, dim), group, counts
 
 
+def _check_flags(name: str, **flags: Any) -> None:
+    for argument, value in flags.items():
+        if type(value) is not bool:
+            raise not_a_bool(name, argument, value)
+
+
 def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
     wanted = [results[0], *([results[1]] if return_inverse else []), *([results[2]] if return_counts else [])]
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
@@ -295,6 +301,7 @@ def unique(
     (tensor([1, 2, 3]), tensor([1, 1, 2]))
     """
     ndim = rank(input, "unique")
+    _check_flags("_unique2", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     if is_kind(input, "c"):
         raise unimplemented("unique" if dim is None else "unique_dim", input)
     if dim is None or not ndim:
@@ -316,6 +323,7 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     ndim = rank(input, "unique_consecutive")
+    _check_flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     require(input, "fhiub", "unique" if dim is None else "unique_dim")
     if dim is None or not ndim:
         return _asked(_unique_consecutive(input), return_inverse, return_counts)

@@ -112,7 +112,8 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}
     clash = "unbiased" in given and "correction" in given
-    if len(args) > len(names) or not set(given) <= known or clash or not isinstance(given.get("unbiased", True), bool):
+    bools = isinstance(given.get("unbiased", True), bool) and isinstance(given.get("keepdim", False), bool)
+    if len(args) > len(names) or not set(given) <= known or clash or not bools:
         raise misfit(name, input, *args, **kwargs)
     correction = given.get("correction")
     if correction is None:

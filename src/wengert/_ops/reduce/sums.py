@@ -15,11 +15,9 @@ import numpy as np
 
 from ..._arrays.layouts import as_operand, rows
 from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
-from ..._base.constants import type_name
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
-from ..._base.errors import noted
 from ..._base.registry import ARRAYS, plain_body, public
-from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
+from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
 from ..._kinds.linear import linear
@@ -87,14 +85,6 @@ def reduction(
 NOT_FLOATING = 'a.dtype is not FLOAT32 and a.dtype.kind != "f"'
 NOT_REAL = 'a.dtype is not FLOAT32 and a.dtype.kind not in "fiub"'
 NOT_REAL_OR_EMPTY = f"not a.size or {NOT_REAL}"
-
-
-def no_keepdim(name: str, keepdim: Any) -> TypeError:
-    """PyTorch's error for a ``keepdim`` that is no bool, as in ``x.sum(0, 1)``, which does not sum over two dims."""
-    return noted(
-        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_name(keepdim)}"),
-        f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
-    )
 
 
 def dtype_of(out: Any) -> Any:
@@ -178,8 +168,8 @@ def sum(
         except AttributeError:
             ndim = rank(input, "sum")
         dims = wanted_dims(dim, ndim, "sum")
-        if keepdim and keepdim is not True:
-            raise no_keepdim("sum", keepdim)
+        if keepdim is not False and keepdim is not True:
+            raise not_a_bool("sum", "keepdim", keepdim)
         return sum_all(input) if dim is ABSENT and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
         return write_out(
@@ -295,8 +285,8 @@ def mean(
         except AttributeError:
             ndim = rank(input, "mean")
         dims = wanted_dims(dim, ndim, "mean")
-        if keepdim and keepdim is not True:
-            raise no_keepdim("mean", keepdim)
+        if keepdim is not False and keepdim is not True:
+            raise not_a_bool("mean", "keepdim", keepdim)
         return mean_all(input) if dim is ABSENT and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
         rule = _MEAN_OF_ALL if dim in (None, ABSENT) else EXACT if dtype else None

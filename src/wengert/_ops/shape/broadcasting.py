@@ -16,7 +16,7 @@ from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import unsqueeze, view_public
-from .views_primitive import EXPAND, expand, expanded, ints, payload, shape_of_other
+from .views_primitive import EXPAND, expand, expanded, ints, listed_ints, none_given, payload, shape_of_other
 
 
 # ---- broadcasting
@@ -111,7 +111,9 @@ def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    wanted = ints(sizes if size is None else (size,), "sum_to_size")
+    if size is None and not sizes:
+        raise none_given("sum_to_size", "size")
+    wanted = ints(sizes, "sum_to_size") if size is None else listed_ints(size, "sum_to_size")
     shape = tuple(self._payload.shape)
     lead = len(shape) - len(wanted)
     if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(wanted)):

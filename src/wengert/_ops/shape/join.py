@@ -14,7 +14,7 @@ from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
-from ..._kinds.dims import as_int, normal_dim
+from ..._kinds.dims import REQUIRED, as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_axis, with_out, write_out
 from ..._kinds.slow_path import misfit
@@ -23,7 +23,7 @@ from ..._tape.tensor import Tensor, wrap
 from .broadcasting import cube, row, vector
 from .strided import slice_dim
 from .views import reshape_public
-from .views_primitive import ints, lifted_dims, one_int, payload
+from .views_primitive import ints, lifted_dims, payload
 
 # PyTorch's concatenations raise this Python error for an ``out`` that cannot hold the result
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
@@ -420,7 +420,7 @@ def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
 
 
 def _piece(size: Any, n: int) -> int:
-    size = one_int(size, "split", "split_size", 2)
+    size = as_int(size, "split", argument="split_size")
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if size == 0 and n:
@@ -526,7 +526,7 @@ def tensor_split(
     if isinstance(where, (tuple, list)):
         ends = [*ints((where,), "tensor_split", "indices"), n]
     else:
-        sections = one_int(where, "tensor_split", "sections", 2)
+        sections = as_int(where, "tensor_split", argument="sections")
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         small, larger = divmod(n, sections)
@@ -542,9 +542,10 @@ def tensor_split(
 
 def _split_along(name: str, dim: int, least: int) -> Any:
     def along(
-        input: Tensor, indices_or_sections: Any = None, *more: int, indices: Any = None, sections: Any = None
+        input: Tensor, indices_or_sections: Any = REQUIRED, *more: int, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
-        given = (indices_or_sections, *more) if more else indices_or_sections
+        first = None if indices_or_sections is REQUIRED else indices_or_sections
+        given = (first, *more) if more else first
         where = _given_one(name, input, (given, indices, sections))
         shape = payload(input, name).shape
         if len(shape) < least:
@@ -553,13 +554,13 @@ def _split_along(name: str, dim: int, least: int) -> Any:
                 "dimensions!"
             )
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
-        if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
-            raise misfit(name, input, where)
-        if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
-            raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not "
-                f"divisible by the split_size {where}!"
-            )
+        if not isinstance(where, (tuple, list)):
+            where = as_int(where, name, argument="sections")
+            if not where or shape[d] % where:
+                raise RuntimeError(
+                    f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is "
+                    f"not divisible by the split_size {where}!"
+                )
         return tensor_split(input, where, d)
 
     along.__name__ = along.__qualname__ = name

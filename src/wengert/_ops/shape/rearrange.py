@@ -14,11 +14,12 @@ from ..._arrays import intp
 from ..._arrays.along import rolled
 from ..._arrays.layouts import always_rows, channels_last, in_rows, like, rows
 from ..._arrays.library import copyto
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
 from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_always
 from ..._base.registry import plain_body, public
-from ..._kinds.dims import as_int, normal_dim, normal_dims
+from ..._kinds.dims import as_int, normal_dim, normal_dims, not_a_bool
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.laid_out import lay
 from ..._kinds.linear import linear
@@ -41,7 +42,7 @@ from .join import in_order
 from .strided import as_strided, checked_diagonal
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import expand, ints, none_given, one_int, payload, unsqueeze_dim
+from .views_primitive import expand, ints, listed_ints, none_given, payload, unsqueeze_dim
 
 
 # ---- flips, rolls, triangles
@@ -182,6 +183,8 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
             raise unexpected_keyword(function, key, (name,))
     if not given and not numbers:
         raise none_given(function, name)
+    if given and not isinstance(given[name], (tuple, list)):
+        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type_name(given[name])}")
     return (given[name],) if given else numbers
 
 
@@ -231,7 +234,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
             [1, 3]])
     """
     ndim = payload(input, "rot90").ndim
-    plane = ints((dims,), "rot90", "dims")
+    plane = listed_ints(dims, "rot90", "dims")
     if len(plane) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(plane)}")
     if ndim < 2:
@@ -239,7 +242,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     first, second = (normal_dim(d, ndim, "rot90") for d in plane)
     if first == second:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {plane[0]} and dim1 = {plane[1]}")
-    return rotate(input, one_int(k, "rot90", "k", 2), (first, second))
+    return rotate(input, as_int(k, "rot90", argument="turns"), (first, second))
 
 
 @public("torch.roll Tensor.roll")
@@ -367,7 +370,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     if not ndim:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     d1, d2 = checked_diagonal("diag_embed", ndim + 1, dim1, dim2)
-    return embed_diagonal(input, one_int(offset, "diag_embed", "offset", 2), d1, d2)
+    return embed_diagonal(input, as_int(offset, "diag_embed", argument="offset"), d1, d2)
 
 
 @public("torch.diag Tensor.diag")
@@ -405,6 +408,8 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     tensor([[5., 0.],
             [0., 5.]])
     """
+    if type(wrap) is not bool:
+        raise not_a_bool("fill_diagonal_", "wrap", wrap)
     shape = tuple(self._payload.shape)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
@@ -508,7 +513,7 @@ def repeat_interleave(
     shape = tuple(input._payload.shape)
     dim = normal_dim(dim, len(shape), "repeat_interleave")
     if not isinstance(repeats, Tensor):
-        n = one_int(repeats, "repeat_interleave", "repeats", 2)
+        n = as_int(repeats, "repeat_interleave", argument="repeats")
         if n < 0:
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:

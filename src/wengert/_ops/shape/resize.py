@@ -26,7 +26,7 @@ from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
 from .strided import as_strided, at_strides
 from .views import reshape_public, squeeze, transpose, unsqueeze
-from .views_primitive import ints, matrix_t, none_given
+from .views_primitive import ints, listed_ints, matrix_t, none_given
 
 
 # ---- other shape, in place
@@ -144,7 +144,7 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     """
     if size is None and not sizes:
         raise none_given("resize_", "size")
-    size = ints(sizes if size is None else (size,), "resize_")
+    size = ints(sizes, "resize_") if size is None else listed_ints(size, "resize_")
     if self._node is not None and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if memory_format is preserve_format:

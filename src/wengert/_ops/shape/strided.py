@@ -28,7 +28,7 @@ from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.view_chain import replay, with_node_name
 from ..._tensor_api.layout import strides_of
 from .view_chain import view_scatter
-from .views_primitive import Lifted, ints, lifted_dims, one_int, payload
+from .views_primitive import Lifted, lifted_dims, listed_ints, payload
 
 
 # ---- one index, one slice
@@ -421,7 +421,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:
     """``strided_params`` inside of a transform, where a value's own elements are its storage."""
     own = strides_of(one_example(a))
-    start = 0 if storage_offset is None else one_int(storage_offset, "as_strided", "storage_offset", 4)
+    start = 0 if storage_offset is None else as_int(storage_offset, "as_strided", argument="start")
     need, have = start + _span(size, stride)[1] + 1, _span(tuple(a.shape), own)[1] + 1
     if 0 not in size and (start < 0 or need > have):
         raise RuntimeError(
@@ -436,7 +436,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
     if getattr(input._payload, "is_traced", False):
         input._payload.tracer.stop(f"{name} reads the storage")
     a = alias_payload(input) if isinstance(input._payload, np.generic) else input._payload
-    size, stride = ints((size,), name), ints((stride,), name, "stride")
+    size, stride = listed_ints(size, name), listed_ints(stride, name, "stride")
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(n < 0 for n in size):
@@ -447,7 +447,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         return _params_inside(a, size, stride, storage_offset)
     before, after = (a.offset, 0) if isinstance(a, Meta) else bytes_around(a)
     here = before // a.itemsize
-    start = here if storage_offset is None else one_int(storage_offset, "as_strided", "storage_offset", 4)
+    start = here if storage_offset is None else as_int(storage_offset, "as_strided", argument="start")
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
     if 0 not in size:  # PyTorch does not check the bounds of an empty view

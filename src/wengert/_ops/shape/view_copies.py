@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.registry import public
-from ..._kinds.dims import normal_dim
+from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.out import EXACT, exactly, with_axis, with_out
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Dual
@@ -122,7 +122,8 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     >>> torch.unsafe_split(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
-    return _pieces(split_public(input, split_size, dim), "UnsafeSplitBackward0")
+    size = as_int(split_size, "unsafe_split", argument="split_size")
+    return _pieces(split_public(input, size, dim), "UnsafeSplitBackward0")
 
 
 @public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")

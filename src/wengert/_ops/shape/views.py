@@ -30,6 +30,7 @@ from .views_primitive import (
     alias,
     full_size,
     ints,
+    listed_ints,
     matrix_t,
     payload,
     permute,
@@ -59,7 +60,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     if len(size) == 1 and type(size[0]) is tuple:
         size = size[0]
     elif shape is not None:
-        size = ints((shape,), "reshape", "shape")
+        size = listed_ints(shape, "reshape", "shape")
     elif not size or type(size[0]) is not int:
         size = ints(size, "reshape", "shape")
     a = getattr(input, "_payload", None)
@@ -122,7 +123,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     elif shape and type(shape[0]) is int:
         pass
     elif size is not None:
-        shape = ints((size,), "view")
+        shape = listed_ints(size, "view")
     elif dtype is not None or (len(shape) == 1 and _names_dtype(shape[0])):
         from .view_dtype import view_dtype
 
@@ -234,9 +235,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """
     a = payload(input, "unflatten")
     dim = normal_dim(dim, a.ndim, "unflatten")
-    if isinstance(sizes, int):
-        raise TypeError("unflatten(): argument 'sizes' (position 2) must be tuple of ints, not int")
-    sizes = ints((sizes,), "unflatten", "sizes")
+    sizes = listed_ints(sizes, "unflatten", "sizes")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     shape = tuple(a.shape)

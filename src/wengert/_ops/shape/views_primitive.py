@@ -314,6 +314,8 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
     found = []
     for place, n in enumerate(args):
         try:
+            if isinstance(n, bool) and not place:
+                raise TypeError
             found.append(operator.index(n))
         except TypeError:
             raise TypeError(
@@ -323,14 +325,11 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
     return tuple(found)
 
 
-def one_int(value: Any, name: str, argument: str, position: int) -> int:
-    """Read one int."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(
-            f"{name}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"
-        ) from None
+def listed_ints(value: Any, name: str, argument: str = "size") -> tuple[int, ...]:
+    """Read ints that must be passed as one tuple or list."""
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not {type_name(value)}")
+    return ints((value,), name, argument)
 
 
 def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
