@@ -372,12 +372,12 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "checks of symbolic sizes.",
         answers("insert_deferred_runtime_asserts", None, "Nothing to do: there are no symbolic sizes.")),
     "fx.experimental._config": (
-        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
+        "switches that can be set and read, and have nothing to switch.",
         values(enrich_profiler_metadata=False, backed_size_oblivious=False, use_duck_shape=True),
         values(meta_nonzero_assume_all_nonzero=False, translation_validation=False, print_specializations=False),
         compilers.config),
     "_functorch.config": (
-        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
+        "switches that can be set and read, and have nothing to switch.",
         values(activation_memory_budget=1.0, donated_buffer=False, functionalize_rng_ops=False)),
     "_inductor": (
         "PyTorch's code generator: here ``torch.compile`` makes C or NumPy programs.",
@@ -400,7 +400,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_inductor.test_case": ("tests of compiled programs.", aliases("testing._internal._test_case", "TestCase"),
                              aliases("testing._internal.common_utils", "run_tests")),
     "_inductor.config": (
-        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
+        "switches that can be set and read, and have nothing to switch.",
         values(coordinate_descent_tuning=False, epilogue_fusion=True, fx_graph_cache=True, max_autotune=False),
         values(max_autotune_gemm=False, shape_padding=True, freezing=False, compile_threads=1, debug=False),
         values(cpp=SimpleNamespace(threads=-1), trace=SimpleNamespace(enabled=False, graph_diagram=False)),
@@ -555,7 +555,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("pin_memory", lambda data, device=None: data, "The data, which stays where it is.")),
     "utils.serialization": ("the settings of files.",),
     "utils.serialization.config": (
-        "whether ``torch.use_deterministic_algorithms`` fills memory that is uninitialised.",
+        "switches that can be set and read, and have nothing to switch.",
         values(load=SimpleNamespace(mmap=False, endianness=None, mmap_flags=2, calculate_storage_offsets=False)),
         values(save=SimpleNamespace(compute_crc32=True, use_pinned_memory_for_d2h=False, storage_alignment=64))),
     "testing._internal.inductor_utils": (
