@@ -12,6 +12,7 @@ from typing import Any
 
 import wengert as torch
 
+from .._arrays.layouts import is_channels_last
 from .._kinds.slow_path import no_complex_grad, require
 from ._aten_schemas import schemas
 
@@ -33,6 +34,7 @@ def tanh_backward(grad_output: Any, output: Any) -> Any:
 
 
 def _softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+    grad_output, output = grad_output.contiguous(), output.contiguous()
     weighted = grad_output * output
     return (weighted - output * weighted.sum(dim, keepdim=True)).to(input_dtype)
 
@@ -66,7 +68,8 @@ def max_pool2d_with_indices_backward(
 ) -> Any:
     require(self, "fh", "max_pool2d_backward")
     zeros = torch.where(torch.zeros((), dtype=torch.bool), self, 0)  # the derivative by ``self`` is zero
-    return zeros.flatten(-2).scatter_add(-1, indices.flatten(-2), grad_output.flatten(-2)).view_as(self)
+    made = zeros.flatten(-2).scatter_add(-1, indices.flatten(-2), grad_output.flatten(-2)).view_as(self)
+    return made.to(memory_format=torch.channels_last) if is_channels_last(self._payload) else made.contiguous()
 
 
 def _masked(gradients: Any, mask: Any) -> tuple[Any, ...]:

@@ -409,14 +409,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
     out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
     kept = [n for t, side in ((a, of_a), (b, of_b)) for n, x in zip(t._payload.shape, side, strict=True) if x in out]
-    if math.prod(kept) == 1:
+    if math.prod(kept) > 1:
+        if a._payload.size and b._payload.size:
+            require(a, "fhciu", "addmm_impl_cpu_")
+    elif math.prod(kept) == 1 and logical_dtype(a).kind == "b":
         x = TENSORS.permute(a, tuple(of_a.index(k) for k in (*(k for k in of_a if k in out), *contracted)))
         y = TENSORS.permute(b, tuple(of_b.index(k) for k in (*contracted, *(k for k in of_b if k in out))))
-        if not (x.is_contiguous() and y.is_contiguous()):  # no vectors without a copy
-            return TENSORS.reshape(cast(TENSORS.sum_all(x.squeeze() * y.squeeze()), logical_dtype(a)), tuple(kept))
-        require(a, "fhciu", "dot")
-    elif a._payload.size and b._payload.size:
-        require(a, "fhciu", "addmm_impl_cpu_")
+        if x.is_contiguous() and y.is_contiguous():  # else PyTorch multiplies and adds up
+            require(a, "fhciu", "dot")
     return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
 
 
