@@ -7,6 +7,7 @@ import importlib
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -327,6 +328,42 @@ def test_who_closes_while_it_waits_waits_no_more(said: bytes, monkeypatch: pytes
         thread.join(60)
         assert not thread.is_alive()
     assert not one.connections and one.job.arrived == 0
+    one.close()
+
+
+def watching(one: server.Server, rank: int) -> socket.socket:
+    """A connection that hears of ranks' ends."""
+    connection = socket.create_connection(("127.0.0.1", one.port), 10)
+    connection.sendall(server.GREETING + message(server.WATCH, b"%d" % rank))
+    while rank not in one.watchers:
+        time.sleep(0.001)
+    return connection
+
+
+def test_who_does_not_read_the_news_keeps_none_from_the_others() -> None:
+    one = server.Server()
+    full, unread = socket.socketpair()
+    with full, unread:
+        full.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                full.send(bytes(1 << 12))
+        full.setblocking(True)
+        one.watchers[3] = full
+        with watching(one, 1) as good:
+            watching(one, 2).close()
+            assert server.read_message(good, 60) == (server.OK, [b"2", b"died"])
+    one.close()
+
+
+def test_a_rank_whose_connection_breaks_at_once_has_ended_too() -> None:
+    one = server.Server()
+    one.news = {3: b"ended"}
+    here, there = socket.socketpair()
+    there.close()
+    with here:
+        one._watch(here, 2)
+    assert one.news == {3: b"ended", 2: b"died"} and not one.watchers
     one.close()
 
 

@@ -52,12 +52,17 @@ def receive(connection: socket.socket, count: int, end: float | None = None) -> 
     return b"".join(parts)
 
 
-def write_message(connection: socket.socket, code: int, *arguments: bytes) -> None:
-    """Send a message: a code, and bytes with their lengths."""
+def _message(code: int, *arguments: bytes) -> bytes:
+    """A code, and bytes with their lengths."""
     parts = [_HEAD.pack(code, len(arguments))]
     for a in arguments:
         parts += (_LENGTH.pack(len(a)), a)
-    connection.sendall(b"".join(parts))
+    return b"".join(parts)
+
+
+def write_message(connection: socket.socket, code: int, *arguments: bytes) -> None:
+    """Send a message."""
+    connection.sendall(_message(code, *arguments))
 
 
 def read_message(connection: socket.socket, seconds: float | None = None) -> tuple[int, list[bytes]]:
@@ -354,19 +359,29 @@ class Server:
         """Tell a rank how others end, and the others how it does: by a last message, or by none."""
         if not 0 <= rank < MOST_KEYS:
             raise Malformed
-        with self.lock:
-            self.watchers[rank] = connection
-            for who, how in self.news.items():
-                write_message(connection, OK, b"%d" % who, how)
         how = b"died"
         with contextlib.suppress(OSError, Malformed, ValueError):
+            with self.lock:
+                self.watchers[rank] = connection
+                for who, ended in self.news.items():
+                    _tell(connection, who, ended)
             _, (how,) = read_message(connection)
         with self.lock:
             self.watchers.pop(rank, None)
             self.news[rank] = how[:4096]
             for other in self.watchers.values():
                 with contextlib.suppress(OSError):
-                    write_message(other, OK, b"%d" % rank, how[:4096])
+                    _tell(other, rank, how[:4096])
+
+
+def _tell(connection: socket.socket, rank: int, how: bytes) -> None:
+    """Send how a rank ended to another, without waiting; one that does not read is let go."""
+    data = _message(OK, b"%d" % rank, how)
+    try:
+        if connection.send(data, socket.MSG_DONTWAIT) < len(data):
+            raise BlockingIOError
+    except BlockingIOError:
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 SET, GET, ADD, COMPARE_SET, WAIT, CHECK, DELETE, COUNT, KEYS, APPEND, SIZE, WATCH = range(12)
