@@ -92,7 +92,11 @@ def export(
 
 
 def exported(
-    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None] | None, dynamic_shapes: Any = None
+    mod: Module,
+    args: Any,
+    kwargs: dict[str, Any],
+    on_value: Callable[[str, Tensor], None] | None,
+    dynamic_shapes: Any = None,
 ) -> ExportedProgram:
     """``export``; ``on_value`` is called where the module takes a number out of a tensor, a constant of the graph."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))

@@ -74,8 +74,8 @@ def _is_copy(node: Node, name: str) -> bool:
 
 
 _OF_NUMBERS = {
-    "add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "truediv": "Div", "neg": "Neg", "mod": "Mod", "pow": "Pow",
-    "sym_max": "Max", "sym_min": "Min", "sym_float": "Identity", "sym_int": "Identity", "abs": "Abs",
+    "add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "truediv": "Div", "neg": "Neg", "mod": "Mod",
+    "pow": "Pow", "sym_max": "Max", "sym_min": "Min", "sym_float": "Identity", "sym_int": "Identity", "abs": "Abs",
 }  # fmt: skip
 _NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float32}
 
