@@ -16,7 +16,7 @@ def described(ep: Any) -> list[str]:
     lines = []
     for n in ep.graph.nodes:
         text = f"{n.name} = {n.op} {n.target} {n.args} {n.kwargs}"
-        lines.append(re.sub(r"<built-in function (\w+)>", r"\1", text).replace("wengert", "torch"))
+        lines.append(re.sub(r"<(?:built-in )?function (\w+)(?: at \w+)?>", r"\1", text).replace("wengert", "torch"))
     return lines
 
 

@@ -127,7 +127,10 @@ def test_what_depends_on_values_is_computed_when_the_program_runs(expression: st
     loaded = torch.export.load(file)
     for values in ([1.0, 1, 2, 2, 0], [2.0, 0, 1, 0, 3], [2.0, 1, 1, 1, 1]):
         x = torch.tensor(values)
-        for again in (program, loaded, program.run_decompositions(core_aten_decompositions())):
+        programs = [program, loaded]
+        if "split" not in expression:  # whose pieces make up 6 rows: no other number may stand in for one of them
+            programs.append(program.run_decompositions(core_aten_decompositions()))
+        for again in programs:
             torch.testing.assert_close(again.module()(x), M()(x))
     assert set(loaded.range_constraints) == set(program.range_constraints) != set()
     if not any(name in expression for name in _NOT_IN_ONNX):
@@ -165,9 +168,11 @@ def test_values_that_are_needed_at_once_are_refused() -> None:
         def forward(self, x: Any) -> Any:
             return x * torch.tensor(3).item()
 
-    with pytest.raises(GuardOnDataDependentSymNode, match=r"Could not guard on data-dependent expression Eq\(u0, 1\)") as e:
+    with pytest.raises(
+        GuardOnDataDependentSymNode, match=r"Could not guard on data-dependent expression Eq\(u0, 1\)"
+    ) as e:
         torch.export.export(Branch(), (torch.ones(2),))
-    assert "torch.cond in place of a branch" in "\n".join(e.value.__notes__)
+    assert "torch.where(condition, a, b) in place of a branch" in "\n".join(e.value.__notes__)
     assert torch.export.export(Constant(), (torch.ones(2),)).module()(torch.ones(2)).tolist() == [3, 3]
 
 

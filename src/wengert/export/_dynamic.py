@@ -12,7 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 

@@ -381,8 +381,12 @@ def _value_taken(recorder: Recorder, name: str, args: Any) -> Any:
 _SIZES: dict[str, Callable[..., Any]] = {
     "shape": lambda sizes, func, *_: sizes,
     "size": lambda sizes, func, self, dim=None: sizes if dim is None else sizes[dim],
-    **dict.fromkeys(("numel", "nelement"), lambda sizes, func, *_: functools.reduce(
-        operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1])),
+    **dict.fromkeys(
+        ("numel", "nelement"),
+        lambda sizes, func, *_: functools.reduce(
+            operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1]
+        ),
+    ),
     "__len__": lambda sizes, func, self: operator.index(sizes[0]) if sizes else func(self),
 }
 

@@ -111,7 +111,7 @@ class Number:
         raise self.known.unknown("Could not extract specialized integer from data-dependent expression", self)
 
     def __bool__(self) -> bool:
-        return bool(self.known.decided(self if self.symbolic == "bool" else self != 0))
+        return bool(self.known.decided(self if self.symbolic == "bool" else operator.ne(self, 0)))
 
     def __str__(self) -> str:
         return str(self.known.text(self))
@@ -151,7 +151,8 @@ _RELATIONS = {"eq": "Eq({}, {})", "ne": "Ne({}, {})", "lt": "{} < {}", "le": "{}
 _TEXTS = {
     "floordiv": "({}//{})", "mod": "Mod({}, {})", "truediv": "IntTrueDiv({}, {})", "pow": "{}**{}", "and_": "{} & {}",
     "or_": "{} | {}", "sym_max": "Max({1}, {0})", "sym_min": "Min({1}, {0})", "sym_not": "~{}", "neg": "-{}",
-    "abs": "Abs({})", "round": "round({})", "add": "{} + {}", "sub": "{} - {}", "mul": "{1}*{0}", "sym_ite": "ite({}, {}, {})",
+    "abs": "Abs({})", "round": "round({})", "add": "{} + {}", "sub": "{} - {}", "mul": "{1}*{0}",
+    "sym_ite": "ite({}, {}, {})",
     "sym_float": "ToFloat({})", "sym_int": "TruncToInt({})",
 } | _RELATIONS  # fmt: skip
 _GE_ZERO = {"ge": (1, 0), "gt": (1, -1), "le": (-1, 0), "lt": (-1, -1)}  # as a - b >= 0: its factor, and what is added
@@ -201,9 +202,7 @@ class Known:
         if isinstance(made, Symbol):
             known = self.replaced.get(made.name)
             if known is not None and k is not None:
-                return sum(
-                    c * math.prod(self.value(self.symbols[s], k) for s in term) for term, c in known.items()
-                )
+                return sum(c * math.prod(self.value(self.symbols[s], k) for s in term) for term, c in known.items())
             return made.hint if k is None else made.others[k]
         if isinstance(made[0], Node):
             node, dim = made
@@ -217,7 +216,7 @@ class Known:
         poly = self.poly(result) if isinstance(result, SymInt) else None
         return result if poly is None or poly.constant() is None else poly.constant()
 
-    def poly(self, value: Any) -> Poly | None:
+    def poly(self, value: Any) -> Any:
         """An integer as a polynomial; None: it is none."""
         if type(value) in (int, bool):
             return Poly.of([((), int(value))])
@@ -288,8 +287,8 @@ class Known:
                 f"{start} {text} (unhinted: {text}).  (Size-like symbols: {', '.join(sizes) or 'none'})"
             ),
             "Why: the number depends on the inputs' values; the graph would hold the example's.",
-            "What to do: compute with operators, as torch.where(condition, a, b) or torch.cond in place of a branch, "
-            "or say what holds with torch._check(...).",
+            "What to do: compute it with operators, as torch.where(condition, a, b) in place of a branch, or say what "
+            "holds with torch._check(...).",
         )
 
     # ---- what holds
@@ -344,9 +343,9 @@ class Known:
         equal = None
         if self.not_negative(poly) and self.not_negative(negative):
             equal = True
-        elif self.not_negative(poly.plus(Poly({(): 1}), -1)) or self.not_negative(negative.plus(Poly({(): 1}), -1)):
-            equal = False
-        elif f"Ne({', '.join(map(self.text, value.made[1]))})" in self.facts:
+        elif f"Ne({', '.join(map(self.text, value.made[1]))})" in self.facts or any(
+            self.not_negative(p.plus(Poly({(): 1}), -1)) for p in (poly, negative)
+        ):
             equal = False
         return equal if equal is None or name == "eq" else not equal
 
@@ -451,7 +450,9 @@ class Known:
             place = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
             text = str(value)
             if text not in self.written:
-                self.written[text] = create("call_function", torch.ops.aten.sym_size.int, place, {}, name="sym_size_int")
+                self.written[text] = create(
+                    "call_function", torch.ops.aten.sym_size.int, place, {}, name="sym_size_int"
+                )
             return self.written[text]
         function, args = value.made
         return create("call_function", function, tuple([self.node_of(a) for a in args]), {})  # type: ignore[no-any-return]

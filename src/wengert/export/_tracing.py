@@ -56,8 +56,9 @@ def export(
 ) -> ExportedProgram:  # fmt: skip
     """Run a module on examples and give what it does as a graph of PyTorch's operators.
 
-    The graph has the examples' shapes and types, and the branches that they take. A size in ``dynamic_shapes`` may
-    differ: the module is then run on some other sizes too, and the graph must compute the same results.
+    The graph has the examples' shapes and types, and the branches that they take; numbers that depend on what tensors
+    hold are computed when it runs (``u0``). A size in ``dynamic_shapes`` may differ: the module is then run on some
+    other sizes too, and the graph must compute the same results.
 
     Args:
         mod: the module.
@@ -69,7 +70,7 @@ def export(
 
     Raises:
         ValueError: ``mod`` is not a module.
-        GuardOnDataDependentSymNode: the module takes a number out of a tensor, to branch by or to compute with.
+        GuardOnDataDependentSymNode: the module needs a number out of a tensor at once, as to branch by.
         UserError: the arguments fit neither each other nor the module, or a size is not dynamic.
 
     >>> import wengert as torch
@@ -92,7 +93,11 @@ def export(
 
 
 def exported(
-    mod: Module, args: Any, kwargs: dict[str, Any], on_value: Callable[[str, Tensor], None] | None, dynamic_shapes: Any = None
+    mod: Module,
+    args: Any,
+    kwargs: dict[str, Any],
+    on_value: Callable[[str, Tensor], None] | None,
+    dynamic_shapes: Any = None,
 ) -> ExportedProgram:
     """``export``; ``on_value`` is called where the module takes a number out of a tensor, a constant of the graph."""
     leaves, in_spec = pytree.tree_flatten((args, kwargs))

@@ -20,9 +20,9 @@ import wengert as torch
 from .._base.constants import make_size
 from ..fx.node import Node, map_aggregate, map_arg
 from ..utils import _pytree as pytree
+from ._symbols import Check, Known, Number, Poly, Symbol, SymBool, SymInt
 from .dynamic_shapes import Symbol as SizeName
 from .dynamic_shapes import ValueRanges
-from ._symbols import Check, Known, Number, Poly, SymBool, Symbol, SymInt
 
 Tensor = torch.Tensor
 _TRIED = 4
@@ -90,7 +90,9 @@ class Unbacked:
 
     def item(self, tensor: Tensor) -> Any:
         """The number that ``item()`` takes out of a tensor."""
-        node = self.recorder.create_node("call_function", torch.ops.aten.item.default, (self.recorder.node_of(tensor),), {}, name="item")
+        node = self.recorder.create_node(
+            "call_function", torch.ops.aten.item.default, (self.recorder.node_of(tensor),), {}, name="item"
+        )
         with torch._C.DisableTorchFunction():
             value = tensor.item()
         bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
@@ -109,7 +111,11 @@ class Unbacked:
             return [self.taken(name, part) for part in tensor.unbind()]
         if name in ("numpy", "__array__"):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
-        number = self.item(tensor) if name not in ("equal", "allclose", "__contains__") else self.item(tensor.eq(tensor).all())
+        number = (
+            self.item(tensor)
+            if name not in ("equal", "allclose", "__contains__")
+            else self.item(tensor.eq(tensor).all())
+        )
         if name in ("item", "tolist"):
             return number
         if name == "__int__" and number.symbolic == "float":
@@ -135,7 +141,8 @@ class Unbacked:
             return _MOST
         number = math.prod(self.sizes_of(node))
         poly = self.known.poly(number)
-        return _MOST if poly is None else min(_MOST, self.known.bounds(poly)[1])
+        most = _MOST if poly is None else self.known.bounds(poly)[1]
+        return _MOST if most >= _MOST else int(most)
 
     def size(self, node: Node, dim: int, size: int) -> Any:
         """One size of a tensor."""
@@ -173,7 +180,7 @@ class Unbacked:
             rows.append((Poly.of([((a,), 1), ((b,), 1)]), [x + y for x, y in pair]))
             rows.append((Poly({tuple(sorted((a, b))): 1}), [x * y for x, y in pair]))
         for number in known.computed_numbers:
-            rows.append((known.poly(number) or Poly(), [number.at(k) for k in (None, *range(_TRIED))]))
+            rows += [(known.poly(number) or Poly(), [number.at(k) for k in (None, *range(_TRIED))])]
         for poly, row in rows:
             i = next((i for i in range(1, len(row)) if row[i] != row[0]), None)
             if i is None or (values[i] - values[0]) % (row[i] - row[0]):
@@ -214,9 +221,9 @@ class Unbacked:
 
     def _is_size(self, size: Any) -> None:
         """What is the size of a tensor is not negative."""
-        poly = self.known.poly(size)
-        if type(size) is SymInt and len(poly) == 1 and (own := self.known.symbols.get("".join(*poly))) and own.lower < 0:  # type: ignore[arg-type, misc]
-            self.known.expect(SymInt(self.known, own) >= 0)
+        name = str(size)
+        if type(size) is SymInt and name in self.known.symbols and self.known.symbols[name].lower < 0:
+            self.known.expect(operator.ge(SymInt(self.known, self.known.symbols[name]), 0))
 
     def _run_with_less(self, call: Any, node: Node) -> bool:
         """Run an operator with numbers that are no greater than the example's: some may be too great for a tensor."""
@@ -224,9 +231,8 @@ class Unbacked:
         for n in node.all_input_nodes:
             for name in self.known.names_in(_number(n)):
                 symbol = self.known.symbols[name]
-                less = [k for k in range(max(int(max(symbol.lower, 0)), 0), symbol.hint)] if type(symbol.hint) is int else []
                 if type(symbol.hint) is int:
-                    less = less or [symbol.hint]
+                    less = list(range(int(max(symbol.lower, 0)), symbol.hint)) or [symbol.hint]
                     symbol.others = [less[-1 - k % len(less)] for k in range(_TRIED)]
         for c in self.calls[:-1]:
             self._run(c)
@@ -309,7 +315,8 @@ class Unbacked:
     def ranges(self) -> dict[Any, Any]:
         """The bounds of the symbols."""
         return {
-            SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float)) for s, v in self.known.symbols.items()
+            SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float))
+            for s, v in self.known.symbols.items()
         }
 
     def at(self, tree: Any, k: int) -> Any:
@@ -377,11 +384,13 @@ class _Counted:
         self.nodes, self.source = nodes, node.args[0]
         if not isinstance(dim, int):
             dim = node.kwargs.get("dim", next((a for a in node.args[1:] if type(a) is int), None))
-        first, source = nodes[0].meta["val"], node.args[0].meta["val"]  # type: ignore[union-attr]
+        first = nodes[0].meta["val"]
         self.dim = (dim or 0) % max(first.dim(), 1)
         hint = first.shape[self.dim]
         shapes = [n.meta["val"].shape for n in nodes]
-        self.places = [i for i in places or range(len(nodes)) if i < len(nodes) and (i == 0 or shapes[i][:1] == (hint,))]
+        self.places = [
+            i for i in places or range(len(nodes)) if i < len(nodes) and (i == 0 or shapes[i][:1] == (hint,))
+        ]
         upper = math.inf if str(node.target).split(".")[1] in _UNBOUNDED else unbacked.most(self.source)  # type: ignore[arg-type]
         self.symbol = unbacked.symbol(nodes[0], self.dim, hint, 0, upper)
 
@@ -438,12 +447,14 @@ class _Writer:
     def __init__(self, unbacked: Unbacked) -> None:
         self.unbacked, self.known, self.graph = unbacked, unbacked.known, unbacked.recorder.graph
         self.bound: dict[str, Node] = {}
+        self.origin: dict[str, Any] = {}  # what nodes tell of the line that they belong to
         self.waiting = list(self.known.checks)
         self.order = {node: i for i, node in enumerate(self.graph.nodes)}
 
     def bind(self, symbol: Symbol) -> None:
         """Write one symbol, its bounds, and what is asserted of it and of those before it."""
         node = symbol.node
+        self.origin = {k: v for k, v in node.meta.items() if k in ("stack_trace", "nn_module_stack", "torch_fn")}
         if node.target is operator.getitem and symbol.dim is not None:  # PyTorch writes it anew
             with self.graph.inserting_after(node.args[0]):
                 symbol.node = self.graph.call_function(operator.getitem, node.args)
@@ -457,7 +468,7 @@ class _Writer:
                 node = after = self.graph.create_node(
                     "call_function", torch.ops.aten.sym_size.int, (symbol.node, symbol.dim), name="sym_size_int"
                 )
-            node.meta |= {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
+            node.meta |= self.origin | {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
         self.bound[symbol.name] = node
         if isinstance(symbol.hint, float):
             return
@@ -467,7 +478,8 @@ class _Writer:
         if bounds and isinstance(symbol.hint, bool):
             compared = after = self._after(after, torch.sym_ite, (node, 1, 0))
         for function, limit, sign in bounds:
-            after = self._assert(after, self._after(after, function, (compared, int(limit))), f"{symbol.name} {sign} {int(limit)}")
+            condition = self._after(after, function, (compared, int(limit)))
+            after = self._assert(condition, f"{symbol.name} {sign} {int(limit)}")
         for check in list(self.waiting):
             if check.names <= self.bound.keys():
                 self.waiting.remove(check)
@@ -475,15 +487,20 @@ class _Writer:
 
     def _after(self, after: Node, function: Any, args: Any) -> Node:
         with self.graph.inserting_after(after):
-            return self.graph.call_function(function, args)  # type: ignore[no-any-return]
+            made: Node = self.graph.call_function(function, args)
+        made.meta |= self.origin
+        return made
 
-    def _assert(self, after: Node, condition: Node, text: str) -> Node:
+    def _assert(self, condition: Node, text: str) -> Node:
         message = f"Runtime assertion failed for expression {text} on node '{condition.name}'"
+        condition.meta |= {"symbol": text, "hint": True}
         with self.graph.inserting_after(condition):
-            return self.graph.create_node(  # type: ignore[no-any-return]
+            made: Node = self.graph.create_node(
                 "call_function", torch.ops.aten._assert_scalar.default, (condition, message), {},
                 name="_assert_scalar_default",
             )  # fmt: skip
+        made.meta |= self.origin
+        return made
 
     def _check(self, after: Node, check: Check) -> Node:
         made: list[Node] = [after]
@@ -493,7 +510,7 @@ class _Writer:
             made.append(self._after(made[-1], torch.sym_not, (made[-1],)))
         else:
             made.append(self._after(made[-1], check.function, (a, b)))
-        return self._assert(made[-1], made[-1], check.text)
+        return self._assert(made[-1], check.text)
 
     def built(self, value: Any, made: list[Node]) -> Any:
         """A number as nodes behind the last of ``made``."""

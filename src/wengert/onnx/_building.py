@@ -74,9 +74,19 @@ def _is_copy(node: Node, name: str) -> bool:
 
 
 _OF_NUMBERS = {
-    "add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "truediv": "Div", "neg": "Neg", "mod": "Mod", "pow": "Pow",
-    "sym_max": "Max", "sym_min": "Min", "sym_float": "Identity", "sym_int": "Identity", "abs": "Abs",
+    "add": "Add", "sub": "Sub", "mul": "Mul", "floordiv": "Div", "truediv": "Div", "neg": "Neg", "mod": "Mod",
+    "pow": "Pow", "sym_max": "Max", "sym_min": "Min", "sym_float": "Identity", "sym_int": "Identity", "abs": "Abs",
 }  # fmt: skip
+
+
+def _is_asserted(node: Node) -> bool:
+    """Whether a number serves only assertions, which have no form in ONNX."""
+    return all(
+        "_assert_scalar" in str(user.target) or ("symbol" in user.meta and user.users and _is_asserted(user))
+        for user in node.users
+    )
+
+
 _NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float32}
 
 
@@ -265,7 +275,7 @@ class Builder:
             return args[0][args[1]]
         if name == "_set_grad_enabled":
             return None
-        if all("_assert_scalar" in str(user.target) for user in node.users):
+        if _is_asserted(node):
             return None
         op = _OF_NUMBERS.get(name)
         if op is None:

@@ -164,7 +164,7 @@ def pad(b: Builder, x: Value, pad: list[int], mode: Any = "constant", value: Any
         low[rank - 1 - i], high[rank - 1 - i] = pad[2 * i], pad[2 * i + 1]
     modes = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     fill = b.const(value or 0, x.dtype) if mode == "constant" else None
-    return b.emit("Pad", x, b.const(low + high, INT), fill, mode=modes[mode])
+    return b.emit("Pad", x, b.ints(low + high), fill, mode=modes[mode])
 
 
 @emits("upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d "

@@ -11,10 +11,10 @@ abs absolute acos acosh adjoint alias angle arccos arccosh arcsin arcsinh arctan
   bitwise_not ceil conj conj_physical cos cosh deg2rad det detach digamma erf erfc erfinv exp exp2 expm1 fix fliplr
   flipud floor frac hardsigmoid hardswish imag inverse isfinite isinf isnan isneginf isposinf lgamma lift_fresh
   lift_fresh_copy linalg_matrix_exp log log10 log1p log2 log_sigmoid log_sigmoid_forward logdet logical_not mH mT
-  matrix_H matrix_exp mish msort neg negative nonzero nonzero_numpy numpy_T positive rad2deg ravel real reciprocal relu relu6 rsqrt
-  selu sgn sigmoid sign signbit silu sin sinc sinh slogdet special_erf special_erfc special_erfcx special_erfinv
-  special_exp2 special_expit special_expm1 special_gammaln special_log1p special_log_ndtr special_ndtr special_ndtri
-  sqrt square t tan tanh trace trunc view_as_complex view_as_real: default(T self)
+  matrix_H matrix_exp mish msort neg negative nonzero nonzero_numpy numpy_T positive rad2deg ravel real reciprocal relu
+  relu6 rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh slogdet special_erf special_erfc special_erfcx
+  special_erfinv special_exp2 special_expit special_expm1 special_gammaln special_log1p special_log_ndtr special_ndtr
+  special_ndtri sqrt square t tan tanh trace trunc view_as_complex view_as_real: default(T self)
 arctan2 atan2 equal expand_as fmax fmin gcd hypot inner kron lcm logaddexp logaddexp2 logical_and logical_or
   logical_xor matmul maximum minimum nextafter reshape_as special_gammainc special_gammaincc type_as view_as: default(T
   self,T other)

@@ -17,9 +17,11 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that leaves numbers of exported programs to those."""
 
     @wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         unknown = next((a for a in args if hasattr(a, "sym_computed")), None)
-        return function(*args) if unknown is None else unknown.sym_computed(PUBLIC["torch"][function.__name__], args)
+        if unknown is None:
+            return function(*args, **kwargs)
+        return unknown.sym_computed(PUBLIC["torch"][function.__name__], args)
 
     return call
 
