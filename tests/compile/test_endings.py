@@ -175,7 +175,7 @@ REFUSED = (  # an expression that nothing else reads, what it takes, what it ref
 
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("written", [False, True])
-@pytest.mark.parametrize("text, good, bad", REFUSED)
+@pytest.mark.parametrize(("text", "good", "bad"), REFUSED)
 def test_what_eager_refuses_of_elements_is_refused_in_its_words(
     text: str, good: Any, bad: Any, written: bool, kept: bool
 ) -> None:

@@ -125,3 +125,71 @@ def test_refusals_of_out_and_of_complex_factors(torch: Any) -> None:
         return found
 
     assert outcome(wengert) == outcome(torch)
+
+
+IN_PLACE = """
+a[1:].add_(a[:-1])
+a[1:].copy_(a[:-1])
+a[1:] = a[:-1]
+a[1:] *= a[:-1]
+a[1:].addcmul_(a[:-1], a[1:])
+a[1:].lerp_(a[:-1], .5)
+a[1:].clamp_(a[:-1])
+a[1:].atan2_(a[:-1])
+a[::2].add_(a[1:4])
+a[:3].add_(a[2:])
+a.add_(a); a.copy_(a[...]); a[:] = a.view(5)
+a[0] += 1; a[1:3] *= 2; a[1:3].sub_(a[3:])
+a.copy_(a.double())
+m.add_(m.t())
+m.copy_(m.t())
+m.t().add_(m)
+m.mul_(m[0])
+m.mul_(m[0, 0])
+m[0].sub_(m[1])
+m[:, :2].sub_(m[:, 1:])
+m.lerp_(m, .5)
+m.masked_fill_(m.t() > 0, m[0, 0])
+m.index_add_(0, i, m[:1])
+m.index_copy_(0, i, m[1:2])
+m.index_reduce_(0, i, m[:1], "amax")
+m.scatter_(0, m.long() * 0, m)
+m.scatter_add_(0, m.long() * 0, m)
+m.index_put_((i,), m[1])
+m[i] = m[1]
+m[m > 3] = m[0, 1]
+m.put_(i, m[1, :1])
+m.addmm_(m, m)
+e.add_(1)
+e.mul_(T.ones(2, 3, 3))
+e.zero_(); e.fill_(2)
+e[0] = 1; e[:, 0].add_(1)
+e.copy_(T.ones(3))
+e.normal_()
+e.clamp_(0, 1)
+e.scatter_(0, T.zeros(1, 3).long(), 1.)
+T.add(a[1:], a[:-1], out=a[1:])
+T.exp(m[:1], out=m)
+T.cumsum(a[1:], 0, out=a[:-1])
+T.addmm(m.t(), m, m, out=m)
+T.index_add(m, 0, i, m[:1] * 2, out=m)
+T.scatter(m, 0, m.long() * 0, m, out=m)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("line", IN_PLACE)
+def test_what_is_refused_of_shared_memory_is_pytorchs(torch: Any, line: str, recorded: bool) -> None:
+    found = []
+    for lib in (torch, wengert):
+        lib.manual_seed(0)
+        one = lib.ones((), requires_grad=recorded and "out=" not in line)
+        names = {"T": lib, "a": lib.arange(5.0) * one, "m": lib.arange(9.0).view(3, 3) * one, "i": lib.tensor([0])}
+        names["e"] = (lib.ones(3) * one).expand(3, 3)
+        try:
+            exec(line, names)
+        except RuntimeError as error:
+            found.append(str(error).partition("\n")[0])
+        else:
+            found.append([names[name].tolist() for name in "ame"])
+    assert found[0] == found[1]

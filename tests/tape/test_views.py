@@ -682,6 +682,14 @@ def test_a_flipped_cotangent_arrives_at_a_written_part() -> None:
     assert x.grad.tolist() == [[2, 1, 0], [5, 4, 3]]
 
 
+def test_views_of_an_operand_on_the_written_storage_are_none_of_the_old_ones() -> None:
+    old = T.ones(2, requires_grad=True) * 1
+    view = old[0]
+    old.mul_(2)  # now operators look whether their operands are views that are older than a write
+    x = T.arange(4.0).view(2, 2) * T.ones((), requires_grad=True)
+    assert x.masked_scatter_(x > 1, x).tolist() == [[0, 1], [0, 1]] and view.item() == 2
+
+
 def test_an_operand_on_the_written_storage_is_stale() -> None:
     """``y.mul_(y.detach())`` needs the old values for y's gradient, and overwrites them."""
     x = T.tensor([2.0, 3.0], requires_grad=True)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .._arrays.layouts import is_dense
-from .._arrays.memory import repeats, storage_of
+from .._arrays.memory import address_of, storage_of
+from .._arrays.overlap import APART, meets, met, refuse_repeated
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import warn
@@ -249,9 +250,9 @@ def write_out(
             )
     result = op(*args, **(kwargs or {}))
     info = REGISTRY.get(name)
-    if name in _APART or (info is not None and info.batch == "elementwise"):
+    if name in APART or name in _IN_PARTS or (info is not None and info.batch == "elementwise" and name != "ndtr"):
         results = result if isinstance(result, tuple) else (result,)
-        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name in _APART)
+        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name)
     if is_grad_enabled() and _any_history((*outs, result)) and _differentiable(result):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
@@ -277,51 +278,49 @@ def write_out(
     return type_of_outs(type(result))._make(outs) if isinstance(result, ReturnType) else type(result)(outs)
 
 
-# Kernels that refuse an ``out`` on any of an input's memory; the elementwise ones refuse a part of it.
-_APART = {
-    "cat", "concat", "concatenate", "gather", "index_add", "index_copy", "index_reduce", "index_select", "kthvalue",
-    "masked_select", "max", "median", "min", "mode", "nanmedian", "scatter", "scatter_add", "scatter_reduce", "stack",
-    "take", "topk",
+# Functions that copy the first input to ``out`` in PyTorch, which refuses a part of the same memory. Of their other
+# inputs it does not ask.
+_COPIED = frozenset((
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "logcumsumexp", "msort", "renorm", "sort",
+    "triangular_solve",
+))  # fmt: skip
+_IN_PARTS = _COPIED | {  # and those that are composed here, and one elementwise kernel in PyTorch
+    "addcdiv", "addcmul", "clamp", "clamp_max", "clamp_min", "div", "gelu", "hardshrink", "ldexp", "lerp", "logit",
+    "nan_to_num", "polygamma", "softplus", "softshrink",
 }  # fmt: skip
+# These copy the first input too, and want the others apart.
+_ONTO = ("index_add", "index_copy", "index_reduce", "scatter", "scatter_add", "scatter_reduce")
 
 
-def _refuse_overlap(outs: Any, results: Any, args: Any, apart: bool) -> None:
-    """Raise PyTorch's error if an ``out`` repeats elements, or has memory of an input once it has the result's shape.
+def _refuse_overlap(outs: Any, results: Any, args: Any, name: str) -> None:
+    """Raise PyTorch's error if an ``out`` repeats elements, or has memory of an input.
 
-    The very memory of an input, in the same order, is admitted unless they must be ``apart``.
+    The very memory of an input, in the same order, is admitted unless they must be apart (``APART``): then it is that
+    of an ``out`` which has the result's shape.
     """
     for o, r in zip(outs, results, strict=False):
         a = o._payload
-        if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or apart):
+        if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or name in APART):
             continue
-        if apart and a.size and repeats(a.shape, a.strides):
-            raise RuntimeError(_OVERLAP.format("more than one element of the", "refers"))
-        same_shape = a.shape == r._payload.shape
-        first = a.ctypes.data
-        for given in args:
+        if name not in _COPIED:
+            refuse_repeated(a)
+        elif a.shape != r._payload.shape:
+            continue
+        first = address_of(a)
+        for k, given in enumerate(args[:1] if name in _COPIED else args):
+            apart = name in APART and (k > 0 or name not in _ONTO)
             for t in given if isinstance(given, (tuple, list)) else (given,):
                 b = t._payload if isinstance(t, Tensor) else None
                 if type(b) is not np.ndarray:
                     continue
-                if same_shape:
-                    alike = a.strides == b.strides and a.shape == b.shape and b.ctypes.data == first
-                    met = np.may_share_memory(a, b) and _dense(a) and _dense(b) and (apart or not alike)
-                else:
+                if apart and a.shape != r._payload.shape:
                     low, high = np.lib.array_utils.byte_bounds(b)  # of one storage: others may merely lie behind it
                     shared = b.size > 0 and storage_of(a) is storage_of(b)
-                    met = apart and (o is t or (shared and low < first + r._payload.nbytes and first < high))
-                if met:
-                    raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the", "refer"))
-
-
-def _dense(a: Any) -> bool:
-    return is_dense(a.shape, a.strides, a.itemsize)
-
-
-_OVERLAP = (
-    "unsupported operation: {} written-to tensor {} to a single memory location. Please clone() the tensor before "
-    "performing the operation."
-)
+                    overlap = o is t or (shared and low < first + r._payload.nbytes and first < high)
+                else:
+                    overlap = meets(a, b, apart)
+                if overlap:
+                    raise met()
 
 
 def _differentiable(result: Any) -> bool:

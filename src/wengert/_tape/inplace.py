@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
+from .._arrays.overlap import UNASKED, meets, refuse_met, refuse_repeated
 from .._arrays.shared_ufuncs import shared
 from .._base import errors as lines
 from .._base.constants import type_name
@@ -21,7 +22,7 @@ from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .promotion import cast
-from .tensor import Tensor, stale_views, wrap
+from .tensor import Tensor, in_memory, stale_views, wrap
 from .views import (
     check_inplace,
     check_result,
@@ -92,6 +93,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
         try:
             if slow_hooks or stale_views or no_grad_views or type(self) is not Tensor or _tracked(self, args, kwargs):
                 return apply(fn, self, args, kwargs)
+            refuse_overlap(fn, self, args, kwargs)
             result = fn(self, *args, **kwargs) if kwargs else fn(self, *args)
             return result if result is NotImplemented else _write(self, self, result, getframe(1))
         except (TypeError, AttributeError):  # as in _fallback
@@ -128,9 +130,9 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             a = self._payload
             if type(other) in numbers:
                 b = NUMBERS[a.dtype][other]
-                fy = None
+                fy = v = None
             else:
-                b = other._payload
+                b = v = other._payload
                 fy = other._node
                 if b.dtype is not a.dtype:
                     del a  # references to memory are counted: NOTE [ Views and writes in place ]
@@ -147,6 +149,9 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             if state is None or state.grad:
                 del a
                 return otherwise(op, self, other)
+        if v is not None and (v.base is not None or a.base is not None) and meets(a, v):
+            del a, b, v
+            return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
         except (ValueError, TypeError):  # as above, or self would have to be broadcast
@@ -197,6 +202,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         if MODE.get() is None or MODE.get().grad:
             copied = saved_tensors_hooks()  # a hook may keep its argument
             return recorded_inplace(op, bool(copied), self, args, kwargs or {})
+    refuse_overlap(op, self, args, kwargs)
     source = self
     if self._node is not None:
         source = wrap(self._payload)
@@ -252,6 +258,18 @@ def apply_composed_inplace(
         check_inplace(self, True)
         return recorded_inplace(fn, True, self, args, kwargs or {})
     return apply_inplace(fn, self, args, kwargs)
+
+
+def refuse_overlap(op: Any, self: Tensor, args: Any, kwargs: Any) -> None:
+    """Raise PyTorch's error for a write to elements that lie in one place, or in the memory of an operand."""
+    a, name = in_memory(self._payload), op.__name__
+    if type(a) is not ndarray or name in UNASKED:
+        return
+    if not a.flags.writeable:
+        refuse_repeated(a)
+    for t in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(t, Tensor):
+            refuse_met(name, a, in_memory(t._payload))
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

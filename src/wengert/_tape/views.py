@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import owner_of, repeats, storage_of, unlocked
+from .._arrays.overlap import refuse_met, refuse_repeated
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
@@ -274,10 +275,7 @@ def _unlocked(self: Tensor, a: Any) -> Any:
     elif not a.size:
         return np.empty(a.shape, a.dtype)
     else:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
+        refuse_repeated(a)
     raise noted(
         RuntimeError("the tensor's memory is read-only"),
         "Why: it was made by from_numpy() or as_tensor() on a NumPy array that is not writable.",
@@ -289,6 +287,8 @@ def _old(self: Tensor, copied: bool) -> Tensor:
     """An alias of the tensor with its old history, on a copy of its memory if the write would change it too early."""
     a = self._payload
     written = isinstance(a, np.ndarray) or getattr(a, "is_foreign", False)
+    if type(a) is np.ndarray and not a.flags.writeable:
+        refuse_repeated(a)
     return wrap(a.copy() if copied and written else a, self._node)
 
 
@@ -298,10 +298,10 @@ def recorded_inplace(op: Any, copied: bool, self: Tensor, args: tuple[Any, ...],
     twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  one frame less
+        operands.append(_stale_alias(a, self, twins, op) if isinstance(a, Tensor) else a)  # noqa: PERF401  a frame less
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
-            kwargs = {**kwargs, k: _stale_alias(a, self, twins)}
+            kwargs = {**kwargs, k: _stale_alias(a, self, twins, op)}
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
@@ -321,6 +321,7 @@ class StaleVersion:
     """
 
     __slots__ = ("_seq", "shared", "version_before")
+    rebased = 0  # views of the twin are younger
 
     def __init__(self, shared: Version) -> None:
         self._seq = 0
@@ -344,11 +345,13 @@ def _root_cell(cell: Any) -> Any:
     return cell
 
 
-def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
+def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion], op: Any) -> Tensor:
     """An alias that replaces another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
+    if type(written := in_memory(self._payload)) is np.ndarray:
+        refuse_met(op.__name__, written, in_memory(a._payload))
     shared = version_of(self)
     if _root_cell(version_of(a)) is not _root_cell(shared):
         return a

@@ -15,6 +15,7 @@ import numpy as np
 from ..._arrays.layouts import as_like
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
+from ..._arrays.overlap import meets
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
@@ -329,9 +330,9 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = self._payload
             if type(other) in REAL_NUMBERS:
                 b = other
-                fy = None
+                fy = v = None
             else:
-                b = other._payload
+                b = v = other._payload
                 fy = other._node
                 if b.dtype is not a.dtype:
                     a = None
@@ -348,6 +349,8 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
                 b = b * (alpha if type(other) in REAL_NUMBERS else CONSTANTS[a.dtype][alpha])
             except ARITHMETIC:
                 return otherwise(self, other, third, alpha)
+        if v is not None and (v.base is not None or a.base is not None) and meets(a, v):
+            return otherwise(self, other, third, alpha)
         try:
             ufunc(a, b, a)
         except ValueError:  # self would be broadcast or is read-only: the general path raises

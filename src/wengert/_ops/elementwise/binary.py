@@ -16,6 +16,7 @@ from ..._arrays.half import is_half
 from ..._arrays.layouts import as_rows, iterated
 from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.library import lib as numpy_lib
+from ..._arrays.overlap import meets
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
@@ -213,7 +214,8 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """In-place form of ``lerp``."""
     if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._payload.shape == end._payload.shape:
         a, b = self._payload, end._payload
-        if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._node):
+        plain = type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._node)
+        if plain and ((a.base is None and b.base is None) or not meets(a, b)):
             body: Any = REGISTRY["_lerp_number"].decl
             try:
                 a[...] = body(numpy_lib, a, b, weight)
@@ -352,11 +354,13 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
             and _alike(self, tensor1, tensor2)
             and type(self._payload) is np.ndarray
         ):
-            if unrecorded(self, tensor1._node or tensor2._node):
+            a, b, c = self._payload, tensor1._payload, tensor2._payload
+            apart = (a.base is None and b.base is None and c.base is None) or not (meets(a, b) or meets(a, c))
+            if apart and unrecorded(self, tensor1._node or tensor2._node):
                 try:
-                    added = term(tensor1._payload, tensor2._payload, value)
+                    added = term(b, c, value)
                     with suppress(*ARITHMETIC):  # see ``_tape.inplace.warned``
-                        np.add(self._payload, added, self._payload)
+                        np.add(a, added, a)
                 except (ValueError, *ARITHMETIC):  # the general path handles it or raises the error
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
                 count_write_at(self, getframe(1))

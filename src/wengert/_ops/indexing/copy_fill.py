@@ -11,6 +11,7 @@ from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
 from ..._arrays.memory import once, owner_of, repeats, unlocked
+from ..._arrays.overlap import meets, met
 from ..._base.constants import sparse_coo
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
@@ -27,7 +28,7 @@ from ..._tape.inference import is_inference
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
+from ..._tape.tensor import META, Tensor, alias_payload, device_of, in_memory, stale_views, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
@@ -176,7 +177,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     if type(other) is Tensor:
         a, s = self._payload, other._payload
         if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.ndim >= s.ndim and a.flags.writeable:
-            if unrecorded(self, other._node):
+            apart = (s.base is None and a.base is None) or not meets(a, s)
+            if apart and unrecorded(self, other._node):
                 try:
                     a[...] = s
                 except ValueError:  # the checks below raise the error
@@ -198,11 +200,20 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             other = other.to(here)
     if self is other and self._node is None:
         return self
-    if self._payload.shape != other._payload.shape:
+    overlap = _overlap(self, other)
+    if overlap or self._payload.shape != other._payload.shape:
         if self._node is not None or other._node is not None:
             check_inplace(self, True)
+        if overlap:
+            raise met()
         _check_broadcast(self, other)
     return _written_over(self, other, "CopyBackwards")
+
+
+def _overlap(self: Tensor, src: Tensor) -> bool:
+    """Whether a tensor is written with a part of its own memory."""
+    a, s = in_memory(self._payload), in_memory(src._payload)
+    return type(a) is type(s) is np.ndarray and meets(a, s)
 
 
 def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
@@ -317,9 +328,7 @@ def zero_(self: Tensor) -> Tensor:
         from ..create.like import zeros_like
         from ..names.sparse import recorded_by
 
-        return apply_inplace(
-            lambda x: recorded_by("ZeroBackward0", zeros_like(x)._payload, (x,), zeros_like), self, ()
-        )
+        return apply_inplace(lambda x: recorded_by("ZeroBackward0", zeros_like(x)._payload, (x,), zeros_like), self, ())
     return _fill(self, 0, "ZeroBackward0")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
+from ..._arrays.overlap import meets, met
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
@@ -134,6 +135,8 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         if type(key) is tuple and Ellipsis not in key:
             key = (*key, Ellipsis)  # NumPy then returns one element as a 0-dimensional view, not as a number
     try:
+        if ty is Tensor and (v.base is not None or a.base is not None) and may_share_memory(a, v) and meets(a[key], v):
+            return False
         a[key] = v
     except (ValueError, IndexError, TypeError):
         return False  # the general path raises the error
@@ -157,7 +160,7 @@ def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     ty = type(value)
     if ty is Tensor:
         v, fy = value._payload, value._node
-        if v.dtype is not a.dtype:
+        if v.dtype is not a.dtype or may_share_memory(a, v):
             return False
     elif (ty is float or ty is int) and a.dtype.kind in "fc":
         v, fy = value, None
@@ -288,9 +291,20 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
     return value
 
 
+def _refuse_overlap(x: Tensor, value: Tensor, indices: list[Tensor], accumulate: bool) -> None:
+    """Raise PyTorch's error for values in the written memory; one number is filled in where one mask is true."""
+    a, v = in_memory(x._payload), in_memory(value._payload)
+    if type(a) is np.ndarray is type(v) and meets(a, v, True):
+        if v.size != 1 or accumulate or len(indices) != 1 or logical_dtype(indices[0]).kind != "b":
+            if x._node is not None or value._node is not None:
+                check_inplace(x, True)
+            raise met()
+
+
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
+    _refuse_overlap(x, value, indices, accumulate)
     if value._payload.ndim > 1:
         check_rank(x, value, dims, indices)
     if type(a) is not np.ndarray and type(in_memory(a)) is np.ndarray and not in_memory(a).flags.writeable:
