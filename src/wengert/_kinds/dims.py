@@ -99,7 +99,7 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
     if type(value) is int:
         return value
     alone = wanted == "int" and argument not in _INDICES
-    if (not isinstance(value, bool) or at > 1) and not (alone and getattr(value, "ndim", 0)):
+    if (not isinstance(value, bool) or at > 1) and not (alone and getattr(value, "ndim", None)):
         try:
             return operator.index(value)
         except (TypeError, RuntimeError):
