@@ -446,7 +446,7 @@ def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
 def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def dsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the third dimension."""
@@ -652,7 +652,7 @@ def histogram(input: Tensor, bins: _int | Tensor = 100, *, range: Sequence[_floa
     """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points in the cells of a grid; the last dim holds the coordinates."""
-def hsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the second dimension, vectors along their only dimension."""
@@ -923,7 +923,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sort along the first dim."""
 def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
-def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
 def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
@@ -1436,7 +1436,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``view_as_real(input)``."""
 def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
-def vsplit(input: Tensor, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenate tensors along the first dimension; vectors become rows."""

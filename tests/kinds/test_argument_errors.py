@@ -181,6 +181,73 @@ REFUSED = {
     "(list, str), but expected one of:",
     "torch.can_cast(torch.float32, to=[])": "TypeError: can_cast(): argument 'to' must be torch.dtype, not list",
     "x.rot90(1, 1)": "TypeError: rot90(): argument 'dims' (position 2) must be tuple of ints, not int",
+    "x.prod(0, 1)": "TypeError: prod(): argument 'keepdim' (position 2) must be bool, not int",
+    "x.all(0, 1)": "TypeError: all() received an invalid combination of arguments - got (int, int), but expected one "
+    "of:",
+    "x.amax(0, keepdim=1)": "TypeError: amax(): argument 'keepdim' must be bool, not int",
+    "torch.mode(x, 0, 1)": "TypeError: mode(): argument 'keepdim' (position 3) must be bool, not int",
+    "x.sum(0, 0)": "TypeError: sum(): argument 'keepdim' (position 2) must be bool, not int",
+    "x.var(0, keepdim=1)": "TypeError: var() received an invalid combination of arguments - got (int, keepdim=int), "
+    "but expected one of:",
+    "x.topk(1, 0, 1)": "TypeError: topk(): argument 'largest' (position 3) must be bool, not int",
+    "torch.unique(x, 1)": "TypeError: _unique2(): argument 'sorted' must be bool, not int",
+    "torch.svd(x, 1)": "TypeError: svd(): argument 'some' (position 2) must be bool, not int",
+    "x.nan_to_num('a')": "TypeError: nan_to_num(): argument 'nan' (position 1) must be float, not str",
+    "torch.hann_window(4, 1)": "TypeError: hann_window() received an invalid combination of arguments - got (int, "
+    "int), but expected one of:",
+    "torch.isclose(x, x, equal_nan=1)": "TypeError: isclose(): argument 'equal_nan' must be bool, not int",
+    "x.nonzero(as_tuple=1)": "TypeError: nonzero(): argument 'as_tuple' must be bool, not int",
+    "torch.multinomial(x, 1, 1)": "TypeError: multinomial(): argument 'replacement' (position 3) must be bool, not int",
+    "x.to(torch.float32, non_blocking=1)": "TypeError: to() received an invalid combination of arguments - got "
+    "(torch.dtype, non_blocking=int), but expected one of:",
+    "x.diagonal(torch.tensor([1]))": "TypeError: diagonal(): argument 'offset' (position 1) must be int, not Tensor",
+    "x.chunk(torch.tensor([1]))": "TypeError: chunk(): argument 'chunks' (position 1) must be int, not Tensor",
+    "x.flip(True)": "TypeError: flip(): argument 'dims' (position 1) must be tuple of ints, not bool",
+    "x.roll(True)": "TypeError: roll(): argument 'shifts' (position 1) must be tuple of ints, not bool",
+    "x.diff(0.5)": "TypeError: diff(): argument 'n' (position 1) must be int, not float",
+    "x.reshape(shape=6)": "TypeError: reshape(): argument 'shape' must be tuple of ints, not int",
+    "x.resize_(size=3)": "TypeError: resize_(): argument 'size' must be tuple of ints, not int",
+    "x.as_strided(2, 1)": "TypeError: as_strided(): argument 'size' (position 1) must be tuple of ints, not int",
+    "x.unsafe_split((1, 1))": "TypeError: unsafe_split(): argument 'split_size' (position 1) must be int, not tuple",
+    "x.vsplit(0)": "RuntimeError: torch.vsplit attempted to split along dimension 0, but the size of the dimension 2 "
+    "is not divisible by the split_size 0!",
+    "x.sum_to_size()": 'TypeError: sum_to_size() missing 1 required positional arguments: "size"',
+    "x[2**63]": "ValueError: Overflow when unpacking long long",
+    "x.sum(2**63)": "ValueError: Overflow when unpacking long long",
+    "x.sum((0, 2**63))": "TypeError: sum(): argument 'dim' failed to unpack the object at pos 2 with error "
+    '"Overflow when unpacking long long',
+    "x.diag_embed(2**63)": "ValueError: Overflow when unpacking long long",
+    "x.view(2**63)": "TypeError: view(): argument 'size' failed to unpack the object at pos 1 with error \"Overflow "
+    "when unpacking long long",
+    "x.long() < 2**64": "OverflowError: int too big to convert",
+    "x.long().fill_(-2**64)": "OverflowError: can't convert negative int to unsigned",
+    "torch.full((2,), 2**64, dtype=torch.int64)": "OverflowError: int too big to convert",
+    "torch.tensor(torch.float32)": "RuntimeError: Could not infer dtype of torch.dtype",
+    "torch.tensor([torch.Generator()])": "RuntimeError: Could not infer dtype of torch._C.Generator",
+    "torch.tensor('a', device={})": "TypeError: tensor(): argument 'device' must be torch.device, not dict",
+    "torch.as_tensor('a', device=x)": "TypeError: as_tensor(): argument 'device' must be torch.device, not Tensor",
+    "torch.asarray(x, copy='a')": "TypeError: asarray(): argument 'copy' must be bool, not str",
+    "torch.linspace(0, 'a', -1)": "TypeError: linspace() received an invalid combination of arguments - got (int, "
+    "str, int), but expected one of:",
+    "x.to_sparse(1.5)": "TypeError: to_sparse() received an invalid combination of arguments - got (float), but "
+    "expected one of:",
+    "x.new([1], 'a', device='cpu')": "TypeError: new() received an invalid combination of arguments - got (list, "
+    "str, device=str), but expected one of:",
+    "torch.frombuffer(bytearray(8), dtype=torch.float32, count=1.5)": "TypeError: frombuffer(): argument 'count' "
+    "must be int, not float",
+    "torch.trapz(x, dim=0, axis=1)": "TypeError: trapz() received an invalid combination of arguments - got (Tensor, "
+    "axis=int, dim=int), but expected one of:",
+    "F.conv2d(x.long(), torch.ones(2, 3, 2, 2), torch.ones(2))": "RuntimeError: Input type (long int) and bias type "
+    "(float) should be the same",
+    "F.layer_norm(x, (3,), torch.ones(3).double())": "RuntimeError: mixed dtype (CPU): expect parameter to have "
+    "scalar type of Float",
+    "F.group_norm(x.long(), 2)": "RuntimeError: Expected number of channels in input to be divisible by num_groups, "
+    "but got input of shape [2, 3] and num_groups=2",
+    "torch.group_norm(x, 0)": "RuntimeError: Expected num groups to be greater than 0, got 0",
+    "torch.mm(x, x.double())": "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)",
+    "F.linear(x, torch.ones(2, 2).double())": "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x2)",
+    "F.pairwise_distance(x, 3)": "TypeError: pairwise_distance(): argument 'x2' (position 2) must be Tensor, not int",
+    "F.poisson_nll_loss(x, 3)": "TypeError: poisson_nll_loss(): argument 'target' (position 2) must be Tensor, not int",
 }
 
 

@@ -99,7 +99,7 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
     if type(value) is int:
         return value
     alone = wanted == "int" and argument not in _INDICES
-    if (not isinstance(value, bool) or at > 1) and not (alone and getattr(value, "ndim", 0)):
+    if (not isinstance(value, bool) or at > 1) and not (alone and getattr(value, "ndim", None)):
         try:
             return operator.index(value)
         except (TypeError, RuntimeError):
@@ -144,12 +144,15 @@ def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """``numpy_names`` for a function that only has ``dim`` and ``keepdim``; ``name`` is its name in an error."""
-    kwargs = numpy_names(kwargs)
-    for key in kwargs:
+    """``numpy_names`` for a function that only has ``dim`` and ``keepdim``; ``name`` is its name in an error.
+
+    NumPy's names come after the function's own, whose usual values they replace.
+    """
+    renamed = {NUMPY_NAMES.get(key, key): value for key, value in kwargs.items()}
+    for key in renamed:
         if key not in ("dim", "keepdim"):
             raise unexpected_keyword(name, key, ("dim", "keepdim"))
-    return kwargs
+    return renamed
 
 
 def nonempty_dims(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:

@@ -389,7 +389,7 @@ class Tensor(metaclass=TensorMeta):
         """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
     def bernoulli_(self, p: Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
-    def bfloat16(self, memory_format: _memory_format | None = None) -> Tensor:
+    def bfloat16(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bfloat16``; itself if it is in that dtype already."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """The number of elements equal to each integer from 0 on, or the sum of their weights."""
@@ -419,27 +419,27 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``bitwise_xor``."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
-    def bool(self, memory_format: _memory_format | None = None) -> Tensor:
+    def bool(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bool``; itself if it is in that dtype already."""
     def broadcast_to(self, size: Ints, *sizes: _int) -> Tensor:
         """``input.expand(size)``; as a method also ``input.broadcast_to(2, 3)``."""
-    def byte(self, memory_format: _memory_format | None = None) -> Tensor:
+    def byte(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with Cauchy numbers."""
     def ccol_indices(self) -> Tensor:
         """The ends of a CSC tensor's columns among its elements."""
-    def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
+    def cdouble(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self) -> Tensor:
         """The smallest integer that is at least each element; its derivative is 0."""
     def ceil_(self) -> Tensor:
         """In-place form of ``ceil``."""
-    def cfloat(self, memory_format: _memory_format | None = None) -> Tensor:
+    def cfloat(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex64``; itself if it is in that dtype already."""
-    def chalf(self, memory_format: _memory_format | None = None) -> Tensor:
+    def chalf(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex32``; itself if it is in that dtype already."""
-    def char(self, memory_format: _memory_format | None = None) -> Tensor:
+    def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int8``; itself if it is in that dtype already."""
     def cholesky(self, upper: _bool = False) -> Tensor:
         """Deprecated in PyTorch: see ``linalg.cholesky``."""
@@ -501,7 +501,7 @@ class Tensor(metaclass=TensorMeta):
         """The number of nonzero elements, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
-    def cpu(self, memory_format: _memory_format | None = None) -> Tensor:
+    def cpu(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
@@ -577,9 +577,9 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``div``."""
     def dot(self, tensor: Tensor) -> Tensor:
         """Sum of the products of the elements of two vectors."""
-    def double(self, memory_format: _memory_format | None = None) -> Tensor:
+    def double(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def dsplit(self, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -640,7 +640,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy with the columns in reverse order."""
     def flipud(self) -> Tensor:
         """A copy with the rows in reverse order."""
-    def float(self, memory_format: _memory_format | None = None) -> Tensor:
+    def float(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float32``; itself if it is in that dtype already."""
     def float_power(self, exponent: Tensor | Number) -> Tensor:
         """``pow`` in double precision (complex128 if an operand is complex)."""
@@ -715,7 +715,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether ``input > other``, element by element."""
     def gt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
-    def half(self, memory_format: _memory_format | None = None) -> Tensor:
+    def half(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float16``; itself if it is in that dtype already."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """Each element, or 0 if its absolute value is at most ``lambd``."""
@@ -729,7 +729,7 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements in each of ``bins`` bins of equal width from min to max (of the data if both are 0)."""
     def histogram(self, bins: _int | Tensor = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: a number of equal bins, or bins with given edges."""
-    def hsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def hsplit(self, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -778,7 +778,7 @@ class Tensor(metaclass=TensorMeta):
         """The indices of the stored elements, of shape ``(sparse_dim, nnz)``; for a coalesced tensor only."""
     def inner(self, other: Tensor) -> Tensor:
         """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
-    def int(self, memory_format: _memory_format | None = None) -> Tensor:
+    def int(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int32``; itself if it is in that dtype already."""
     def inverse(self) -> Tensor:
         """The inverse of each square matrix."""
@@ -964,7 +964,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``logit``."""
     def logsumexp(self, dim: Ints | None, keepdim: _bool = False) -> Tensor:
         """Logarithm of the sum of exponentials along one or several dims, without overflow."""
-    def long(self, memory_format: _memory_format | None = None) -> Tensor:
+    def long(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int64``; itself if it is in that dtype already."""
     def lstsq(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
@@ -1048,7 +1048,7 @@ class Tensor(metaclass=TensorMeta):
         """Product of each pair of elements, broadcasting."""
     def mul_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``mul``."""
-    def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None) -> Tensor:
+    def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: _Generator | None = None) -> Tensor:
         """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
     def multiply(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""
@@ -1290,7 +1290,7 @@ class Tensor(metaclass=TensorMeta):
         """The size of each dimension."""
     def share_memory_(self) -> Tensor:
         """Move the elements to memory that other processes see and write to."""
-    def short(self, memory_format: _memory_format | None = None) -> Tensor:
+    def short(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int16``; itself if it is in that dtype already."""
     def sigmoid(self) -> Tensor:
         """``1 / (1 + exp(-x))``."""
@@ -1514,7 +1514,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the tensor was made with ``volatile=True`` or computed from one that was; PyTorch's warning, if none was."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Tensor | Ints | None = None, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
+    def vsplit(self, indices_or_sections: Tensor | Ints, *more: _int, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""

@@ -214,7 +214,7 @@ def to_sparse(
 
     given = {"layout": layout, "blocksize": blocksize, "dense_dim": dense_dim}
     given = {name: value for name, value in given.items() if value is not None}
-    kinds = {"layout": type(strided), "blocksize": (tuple, list), "dense_dim": (int, np.integer)}
+    kinds: dict[str, Any] = {"layout": type(strided), "blocksize": (tuple, list), "dense_dim": (int, np.integer)}
     fits = all(isinstance(value, kinds[name]) for name, value in given.items())
     if sparse_dim is not None:
         fits = not given and isinstance(sparse_dim, (int, np.integer)) and not isinstance(sparse_dim, bool)
