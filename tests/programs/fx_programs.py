@@ -1818,6 +1818,26 @@ def t_what_make_fx_notes():
     m=nn.Sequential(nn.Linear(3,4),nn.ReLU()); x=torch.ones(2,3); y=torch.ones(2,3)
     for n in make_fx(lambda x: ((m(x)+1).sum(),F.softmax(x,-1)))(x).graph.nodes: print(n,sorted(k for k in n.meta if k!='stack_trace'),n.meta.get('tensor_meta'))
     for f in torch.func.grad(lambda x: x.sin().sum()),lambda x: {'a':x.sin(),'b':(x,[None,1])},lambda x: torch.add(x,y,alpha=2),lambda x: x.resize_(2),lambda x: torch.rsub(x,y,alpha=2): print(make_fx(f)(x.clone()).code)
+def t_nodes_beside_others():
+    k=Graph().placeholder('x')
+    for f in operator.lt,operator.gt,operator.le,operator.ge:
+        for other in 3,None:
+            try: f(k,other)
+            except TypeError as e: print(e)
+        print(f(k,k))
+def t_matches_of_what_depends_on_itself():
+    def f(x): r=F.linear(x,torch.ones(3,3)); return torch.sum(r*torch.sigmoid(r),dim=1)
+    def pattern(a,b,c): l=F.linear(a,b); return l,l*c
+    for overlapping in True,False: print([m.nodes_map for m in SubgraphMatcher(symbolic_trace(pattern).graph,remove_overlapping_matches=overlapping).match(symbolic_trace(f).graph)])
+def t_split_by_a_table():
+    from torch.fx.passes.split_module import split_module_simple
+    m=nn.Sequential(nn.Linear(3,4),nn.ReLU(),nn.Linear(4,2))
+    for f in (lambda x,y: torch.tanh(torch.relu(x)+torch.sigmoid(y))),(lambda x,**k: x+k['foo']),m:
+        for size in 1,2,9:
+            gm=symbolic_trace(f); calls=[n for n in gm.graph.nodes if n.op not in ('placeholder','get_attr','output')]; parts=split_module_simple(gm,{n: i//size for i,n in enumerate(calls)},partition_affix='p' if size==2 else None)
+            print(parts.code,[(name,part.code) for name,part in parts.named_children()])
+    try: split_module_simple(symbolic_trace(m),{})
+    except Exception as e: print(type(e).__name__,e)
 
 
 def main() -> None:

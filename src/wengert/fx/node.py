@@ -293,17 +293,20 @@ class Node:
     def _remove_from_list(self) -> None:
         self._prev._next, self._next._prev = self._next, self._prev
 
+    def _compared(self, other: Node, compare: Any) -> bool:
+        return compare(self._sort_key, other._sort_key) if isinstance(other, Node) else NotImplemented
+
     def __lt__(self, other: Node) -> bool:
-        return self._sort_key < other._sort_key
+        return self._compared(other, operator.lt)
 
     def __gt__(self, other: Node) -> bool:
-        return self._sort_key > other._sort_key
+        return self._compared(other, operator.gt)
 
     def __le__(self, other: Node) -> bool:
-        return self is other or self < other
+        return self._compared(other, operator.le)
 
     def __ge__(self, other: Node) -> bool:
-        return self is other or self > other
+        return self._compared(other, operator.ge)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "name":

@@ -22,7 +22,7 @@ from .._tensor_api.python_calls import is_written_in_python, signature_of
 from .._tensor_api.torch_function import public_places
 from ..random import Generator
 from ..utils._aten import OpOverload, OpOverloadPacket
-from ..utils._aten_schemas import Argument, Schema, schemas
+from ..utils._aten_schemas import Argument, Schema, out_name, schemas
 from ._naming import function_name
 
 __all__ = [
@@ -61,9 +61,7 @@ def _overloads(op: Any) -> list[tuple[inspect.Signature, str, bool]] | None:
 
 
 def _with_out(schema: Schema) -> Schema:
-    name = schema.overload.replace("dim_IntList", "IntList")
-    name = "out" if name in ("default", "Tensor") else f"{name}_out"
-    return Schema(schema.name, name, (*schema.arguments, Argument("out", "T", None, True, True)))
+    return Schema(schema.name, out_name(schema.overload), (*schema.arguments, Argument("out", "T", None, True, True)))
 
 
 _TYPES: dict[str, Any] = {

@@ -175,8 +175,8 @@ class OpOverload:
         if op is self and _stands_for((args, kwargs), shown):
             return info.op(*_taken_over((args, kwargs), shown, given))
         name, write = self._overloadpacket.__name__, _writer.get()
-        if write is not None and _body(name, self._overloadname) is not None:
-            result = write(self, args, kwargs)
+        if write is not None:
+            result = write(self, args, kwargs, _body(name, self._overloadname) is not None)
             if result is not NotImplemented:
                 return result
         return _public(name, self._overloadname)(*args, **kwargs)
@@ -238,7 +238,7 @@ _writer: ContextVar[Any] = ContextVar("wengert_writer", default=None)
 
 @contextmanager
 def bodies_written(write: Any) -> Iterator[None]:
-    """Inside, ``write`` is asked about calls of overloads that are no public functions.
+    """Inside, ``write`` is asked about calls of overloads, and told whether they are no public functions.
 
     It gives the result, or ``NotImplemented``.
     """

@@ -94,6 +94,10 @@ def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore
     return nll_loss_nd(self, target, weight, reduction, ignore_index), total if reduction else self.new_zeros(())
 
 
+def _in_place(fn: Any) -> Any:
+    return lambda self: fn(self, inplace=True)
+
+
 def _mean(name: str, place: int) -> Any:
     """A loss that takes the mean where nothing is said; ``torch.NAME`` does not reduce then."""
     function = getattr(torch, name)
@@ -283,6 +287,9 @@ BODIES: dict[str, Any] = {
     "_nested_get_lengths": lambda self: self.lengths(),
     # elementwise
     "elu": lambda self, alpha=1, scale=1, input_scale=1: TENSORS._elu(self, alpha, scale, input_scale),
+    "gelu_": lambda self, *, approximate="none": self.copy_(F.gelu(self, approximate=approximate)),
+    "elu_": lambda self, alpha=1, scale=1, input_scale=1: self.copy_(TENSORS._elu(self, alpha, scale, input_scale)),
+    **{f"{name}_": _in_place(getattr(F, name)) for name in ("hardsigmoid", "hardswish", "mish", "relu6", "silu")},
     "log_sigmoid_forward": lambda self: (F.logsigmoid(self), self.new_empty(0)),
     "log_sigmoid": _of_self(F.logsigmoid),
     "_prelu_kernel": lambda self, weight: torch.where(self > 0, self, weight * self),

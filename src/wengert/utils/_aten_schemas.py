@@ -199,6 +199,22 @@ def matching(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple[A
     return None
 
 
+def out_name(overload: str) -> str:
+    """The name of the overload that writes what another one returns into ``out``.
+
+    >>> out_name("default"), out_name("Tensor_Scalar")
+    ('out', 'Tensor_Scalar_out')
+    """
+    overload = overload.replace("dim_IntList", "IntList")
+    return "out" if overload in ("default", "Tensor") else f"{overload}_out"
+
+
+def matching_out(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]] | None:
+    """``matching`` for a call with ``out``."""
+    found = matching(name, args, {k: v for k, v in kwargs.items() if k != "out"})
+    return found and (out_name(found[0]), found[1], {**found[2], "out": kwargs["out"]})
+
+
 def factory_defaults(name: str) -> dict[str, Any]:
     """What PyTorch's parser adds to the keywords of an operator that makes tensors.
 

@@ -259,6 +259,7 @@ linear: default(T input,T weight,T? bias=None)
 linspace: Tensor_Tensor(T start,T end,int steps,*,dtype? dtype=None,OPTIONS) | Tensor_Scalar(T start,S end,int
   steps,*,dtype? dtype=None,OPTIONS) | Scalar_Tensor(S start,T end,int steps,*,dtype? dtype=None,OPTIONS) | default(S
   start,S end,int steps,*,dtype? dtype=None,OPTIONS)
+logspace: default(S start,S end,int steps,float base=10.0,*,dtype? dtype=None,OPTIONS)
 lstm: input(T input,T[] hx,T[] params,bool has_biases,int num_layers,float dropout,bool train,bool bidirectional,bool
   batch_first) | data(T data,T batch_sizes,T[] hx,T[] params,bool has_biases,int num_layers,float dropout,bool
   train,bool bidirectional)
@@ -420,4 +421,20 @@ _safe_softmax: default(T self,int dim,dtype? dtype=None)
 native_dropout_backward: default(T grad_output,T mask,float scale)
 _assert_tensor_metadata: default(T a,int[]? size=None,int[]? stride=None,dtype? dtype=None,*,Device? device=None,
   Layout? layout=None)
+bernoulli_: Tensor(T self,T p,*,Gen? generator=None) | float(T self,float p=0.5,*,Gen? generator=None)
+cauchy_: default(T self,float median=0.,float sigma=1.,*,Gen? generator=None)
+fill_diagonal_: default(T self,S fill_value,bool wrap=False)
+float_power_ pow_: Scalar(T self,S exponent) | Tensor(T self,T exponent)
+floor_divide_: Tensor(T self,T other) | Scalar(T self,S other)
+geometric_: default(T self,float p,*,Gen? generator=None)
+i0_: default(T self)
+igamma_ igammac_ ldexp_: default(T self,T other)
+index_copy_: default(T self,int dim,T index,T source)
+log_normal_: default(T self,float mean=1.,float std=2.,*,Gen? generator=None)
+mvlgamma_: default(T self,int p)
+put_: default(T self,T index,T source,bool accumulate=False)
+random_: from(T self,int from,int? to,*,Gen? generator=None) | to(T self,int to,*,Gen? generator=None) | default(T
+  self,*,Gen? generator=None)
+renorm_: default(T self,S p,int dim,S maxnorm)
+transpose_: default(T self,int dim0,int dim1)
 """

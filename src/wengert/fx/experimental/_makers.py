@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from contextlib import suppress
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import wengert as torch
 
 from ..._tape.tensor import Tensor
+from ..._tensor_api.python_calls import signature_of
 from ...overrides import TorchFunctionMode
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
-from ...utils._aten_schemas import factory_defaults, matching
+from ...utils._aten_schemas import factory_defaults, matching, matching_out
 from .._naming import function_name
+from ._dropout import DROPOUTS
 from ._einsum import einsum, tensordot
 
 _FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
@@ -26,16 +29,28 @@ _WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
 )})  # fmt: skip
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
+_FEATURES = {f"dropout{n}d{end}": f"feature_dropout{end}" for n in "123" for end in ("", "_")}
 # Functions whose operators are others here.
 _AS_CALLED = frozenset({
-    "as_strided", "as_strided_scatter", "diagonal_scatter", "index_add", "index_select", "nonzero", "resize_",
-    "select_scatter", "slice_scatter",
+    "as_strided", "as_strided_scatter", "diagonal_scatter", "index_add", "index_select", "native_dropout", "nonzero",
+    "resize_", "select_scatter", "slice_scatter",
 })  # fmt: skip
 _NUMBERS = frozenset(
     {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
     | {"allclose", "equal"}
 )
-_LEAVES_ALONE = frozenset({"requires_grad_", "retain_grad", "share_memory_"})
+_SUMS = ("add", "div", "mul", "sub")
+_LEAVES_ALONE = frozenset({"detach_", "requires_grad_", "retain_grad", "share_memory_"})
+_MAY_WRITE = frozenset(
+    {"celu", "elu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "mish", "relu", "relu6", "selu", "silu"}
+    | {"threshold"}
+)  # functions with ``inplace``
+_RUNS: dict[str, tuple[str, tuple[float, ...]]] = {  # what PyTorch runs for functions that write, and with what
+    "relu6_": ("hardtanh_", (0, 6)),
+    "selu_": ("elu_", (1.6732632423543772, 1.0507009873554805)),
+    "swapaxes_": ("transpose_", ()),
+    "swapdims_": ("transpose_", ()),
+}
 
 
 def memory_of(tensor: Tensor) -> Any:
@@ -60,11 +75,13 @@ class Makers(TorchFunctionMode):
         name = function_name(func)
         if name in _NUMBERS:
             self._refuse_number(name, args)
+        run = functools.partial(func, *args, **kwargs)
+        if (kind := _FEATURES.get(name, name)) in DROPOUTS:
+            return self._dropped(run, kind, *args, **kwargs)
+        name, args, kwargs = _as_operator(func, name, args, kwargs)
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
         if name == "detach":
             return self._detached(func(*args, **kwargs), args[0])
-        if name == "dropout" and (result := self._dropped(*args, **kwargs)) is not None:
-            return result
         if name in _CONSTANTS:
             return self._constant(func(*args, **kwargs))
         if name in _IN_STEPS:
@@ -74,7 +91,7 @@ class Makers(TorchFunctionMode):
         as_called = name in _AS_CALLED or name in _MAKERS or (self.mode.pre_dispatch and not in_place)
         found = matching(name, args, kwargs) if as_called else None
         if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
-            return self._whole(func, name, args, kwargs, found)
+            return self._whole(run, name, args, kwargs, found)
         if name == "where" and len(args) == 3:
             args = self._with_tensors(args)
         former, self.mode.called = self.mode.called, (name, args, kwargs)
@@ -115,9 +132,13 @@ class Makers(TorchFunctionMode):
                 self.mode.tracer.note(made[i], node)
         return tuple(made)
 
-    def called_overload(self, op: Any, args: Any, kwargs: Any) -> Any:
-        """A call of an overload that is no public function: one node, which PyTorch does not divide either."""
-        found = None if self.mode.quiet else matching(op.overloadpacket.__name__, args, kwargs)
+    def called_overload(self, op: Any, args: Any, kwargs: Any, is_body: bool) -> Any:
+        """A call of an overload that PyTorch does not divide either: one node, with what the program wrote."""
+        name = op.overloadpacket.__name__
+        as_written = name in _MAKERS or name.endswith("_") or (name in _SUMS and op._overloadname == "Scalar")
+        if self.mode.quiet or name in _RUNS or not (is_body or as_written):
+            return NotImplemented
+        found = matching(name, args, kwargs)
         if found is None:
             return NotImplemented
         tracer = self.mode.tracer
@@ -138,19 +159,20 @@ class Makers(TorchFunctionMode):
             call = getattr(getattr(torch.ops.aten, name), found[0]), given, {**factory_defaults(name), **named}
         tracer.note_results(result, tracer.call(*call))
 
-    def _dropped(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Any:
-        """What dropout gives in training, with its mask: the operator is random, so it is not run twice."""
-        tracer, train = self.mode.tracer, training if train is None else train
-        if not train or inplace or not isinstance(x, Tensor):
-            return None
-        began = tracer.began()
-        op = torch.ops.aten.native_dropout.default
-        node = tracer.call(op, (tracer.node_of(x), float(p), True), {})
-        with self.mode.silent():
-            results = op(x, p, True)
-        tracer.note_results(results, node)
-        tracer.record((x,), results, began)
-        return results[0]
+    def _dropped(
+        self, run: Any, kind: str, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, **named: Any
+    ) -> Any:
+        """What a dropout gives: by one operator where PyTorch's dispatcher stands in Python, else in steps."""
+        training = named.get("train", training)
+        kind = f"{kind}_" if inplace else kind
+        if self.mode.pre_dispatch:
+            args = (x, p, training)
+            return self._whole(run, kind, args, {}, matching(kind, args, {}))
+        if kind != "dropout" or self.mode.tracing_mode != "symbolic":
+            return DROPOUTS[kind](x, p, training)
+        if p == 0 or not training:
+            return x.clone()
+        return torch.ops.aten.native_dropout.default(x, float(p), True)[0]
 
     def _detached(self, result: Tensor, tensor: Tensor) -> Tensor:
         """A detached tensor: another node on the same memory."""
@@ -178,17 +200,20 @@ class Makers(TorchFunctionMode):
             self.mode.grad = torch.is_grad_enabled()
             self.mode.tracer.create_node("call_function", torch._C._set_grad_enabled, (self.mode.grad,), {})
 
-    def _whole(self, func: Any, name: str, args: Any, kwargs: Any, found: Any) -> Any:
+    def _whole(self, run: Any, name: str, args: Any, kwargs: Any, found: Any) -> Any:
         """One node for a call, whatever operators it runs."""
         tracer = self.mode.tracer
         began = tracer.began()
-        called = found[1:] if found is not None else (tuple(args), dict(kwargs))
+        shown = found
+        if found is None and "__" not in name:
+            shown = matching_out(name, args, kwargs) if kwargs.get("out") is not None else matching(name, args, kwargs)
+        called = shown[1:] if shown is not None else (tuple(args), dict(kwargs))
         given, named = (tracer.create_arg(v) for v in called)
         with self.mode.silent():
-            result = func(*args, **kwargs)
-        target: Any = operator.setitem if name == "__setitem__" else _aten(name, args) or func
-        if found is not None:
-            target = getattr(getattr(torch.ops.aten, name), found[0])
+            result = run()
+        target: Any = operator.setitem if name == "__setitem__" else _aten(name) or run.func
+        if shown is not None:
+            target = getattr(getattr(torch.ops.aten, name), shown[0])
         elif name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
             given = (list(given),)
         elif name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
@@ -206,12 +231,18 @@ class Makers(TorchFunctionMode):
         return result
 
 
-def _aten(name: str, args: Any) -> Any:
+def _as_operator(func: Any, name: str, args: Any, kwargs: Any) -> tuple[str, Any, Any]:
+    """The name and the arguments of the operator that PyTorch runs for a function that may write in place."""
+    if name in _MAY_WRITE:
+        given = signature_of(func).bind(*args, **kwargs).arguments
+        if given.pop("inplace", False):
+            name, args, kwargs = f"{name}_", tuple(given.values()), {}
+    name, more = _RUNS.get(name, (name, ()))
+    return name, (*args, *more), kwargs
+
+
+def _aten(name: str) -> Any:
     """The operator of PyTorch that has a function's name, or None."""
     if name.startswith("__i"):
         return getattr(operator, name.strip("_"))
-    second = len(args) > 1 and isinstance(args[1], (Tensor, int, float))
-    overload = "Tensor" if name in ("add_", "sub_", "mul_", "div_") and second else "default"
-    if name == "fill_":
-        overload = "Tensor" if isinstance(args[1], Tensor) else "Scalar"
-    return getattr(getattr(torch.ops.aten, name, None), overload, None)
+    return getattr(getattr(torch.ops.aten, name, None), "default", None)

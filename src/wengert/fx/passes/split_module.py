@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...nn.modules.module import Module
@@ -14,7 +14,7 @@ from ..graph_module import GraphModule, _get_attr
 from ..node import Node, map_arg
 from ..proxy import Proxy
 
-__all__ = ["Partition", "split_module"]
+__all__ = ["Partition", "split_module", "split_module_simple"]
 
 
 @compatibility(is_backward_compatible=True)
@@ -82,6 +82,21 @@ def split_module(
     split.add_inputs(order)
     split.copy_nodes(qualname_map)
     return split.base(list(split.partitions) if keep_original_order else order, tuple_return, keep_original_order)
+
+
+def split_module_simple(
+    m: GraphModule, node_to_partition: Mapping[Node, int], *, partition_affix: str | None = None
+) -> GraphModule:
+    """``split_module`` by a table of the numbers of all nodes that compute, in the order of their first nodes.
+
+    >>> import wengert as torch
+    >>> from wengert.fx.passes.split_module import split_module_simple
+    >>> gm = torch.fx.symbolic_trace(lambda x: x.sin().cos())
+    >>> parts = split_module_simple(gm, {n: int(n.name == "cos") for n in gm.graph.nodes if n.op == "call_method"})
+    >>> [name for name, _ in parts.named_children()]
+    ['submod_0', 'submod_1']
+    """
+    return split_module(m, m, node_to_partition.__getitem__, keep_original_order=True, partition_affix=partition_affix)
 
 
 class _Split:

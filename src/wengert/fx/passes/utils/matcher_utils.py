@@ -174,7 +174,7 @@ class SubgraphMatcher:
         if candidates:
             search(0, InternalMatch(anchors=self.pattern_anchors))
         matches = [m for m in matches if self._is_contained(m.nodes_map)]
-        matches = [
-            m for m in matches if validate_partition([gn for pn, gn in m.nodes_map.items() if pn.op not in _ENDS])
-        ]
-        return self._remove_overlapping_matches(matches) if self.remove_overlapping_matches else matches
+        if not self.remove_overlapping_matches:
+            return matches
+        valid = [m for m in matches if validate_partition([gn for pn, gn in m.nodes_map.items() if pn.op not in _ENDS])]
+        return self._remove_overlapping_matches(valid)
