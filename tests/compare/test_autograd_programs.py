@@ -661,8 +661,11 @@ INTEGERS_AND_NAMES = (
 )
 
 KERNELS = (
-    "x = T.zeros(0, 2, 2, dtype=T.float16, requires_grad=True); L = T.linalg; o = T.ones(0, 2, 2, dtype=T.float16); "
-    "w = T.ones(3, 2, dtype=T.complex64, requires_grad=True); i = T.tensor([0, 1]); b = T.ones(2, 3, dtype=T.bool)",
+    (
+        "x = T.zeros(0, 2, 2, dtype=T.float16, requires_grad=True); o = T.ones(0, 2, 2, dtype=T.float16);"
+        "L = T.linalg; w = T.ones(3, 2, dtype=T.complex64, requires_grad=True); "
+        "i = T.tensor([0, 1]); b = T.ones(2, 3, dtype=T.bool)"
+    ),
     """
     y = L.cholesky(x); r = y.grad_fn.name(); y.backward(o)
     y = L.cholesky(x, upper=True); y.backward(o)
