@@ -105,6 +105,7 @@ torch.arange(a.nonzero().shape[0] // 2) + a.nonzero().size(0) % 2
 torch.zeros(max(a.nonzero().shape[0], 2))
 a[a > 0].view(a[a > 0].shape[0], 1) * 2
 (lambda n: (torch._check(n >= 0), torch._check(n <= 5), a[:n])[2])(a[2].long().item())
+(lambda y: y.view(y.shape[:-1] + (1, 1)))(a.nonzero())
 torch.bincount(a.long()).shape[0] * a
 torch.arange(5).repeat_interleave(a.long()).shape[0] * a
 torch.arange(6.0).split(a.long().tolist())
