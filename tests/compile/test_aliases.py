@@ -65,6 +65,9 @@ RESULTS = (  # tensors of which the caller writes one: what shares its memory in
     "y = x.sum(); return y.expand(2), y, y * 1",
     "y = x * 2; return y.view(torch.int32), y",
     "y = x.sum(); return y.view(torch.int32), y",
+    "y = x * x; v = y[1:]; v.mul_(2); return v, y",
+    "return (x.view(2, 2) * 1).diagonal(), x",
+    "return (x * 1)[::2], x * 2",
 )
 
 
@@ -84,6 +87,29 @@ def test_what_results_share(line: str, backend: str) -> None:
             if 0 not in strides[0]:
                 results[0].zero_()
             found[-1].append((repr(results), strides, x.tolist(), x._version))
+            wait()
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize(
+    "value",
+    ["x * w", "(x * w)[1:]", "(x * w).exp()", "(x * w).relu()", "x + w", "(x * w).view(2, 2).t()", "w.sum() * x"],
+)
+def test_a_result_that_is_written_is_stale_where_the_backward_pass_needs_it(value: str, backend: str) -> None:
+    scope: dict[str, Any] = {"torch": torch}
+    exec(f"def f(x, w):\n    return {value}", scope)
+    found = []
+    for f in (scope["f"], torch.compile(scope["f"], backend=backend)):
+        found.append([])
+        for k in range(3):
+            w = torch.ones(4, requires_grad=True)
+            try:
+                f(torch.arange(4.0) + k, w).add_(1).sum().backward()
+            except RuntimeError as error:
+                found[-1].append(str(error).partition(":")[0])
+            else:
+                found[-1].append(w.grad.tolist())
             wait()
     assert found[0] == found[1]
 

@@ -441,13 +441,17 @@ def keeping(fn: Callable[..., Any]) -> Callable[..., Any]:
         r, a = fn(*args), args[0]
         if a.flags.c_contiguous or not a.size or type(a) is not np.ndarray or 0 in a.strides:
             return _each(functools.partial(as_like, a), r)
-        strides = tuple(map(abs, a.strides))  # a flip's run backwards
-        span = sum((n - 1) * s for n, s in zip(a.shape, strides, strict=True)) // a.itemsize + 1
-        copy = np.ndarray(a.shape, r.dtype, np.empty(span, r.dtype), 0, strides)
-        copy[...] = r
-        return copy
+        return with_strides(r, tuple(map(abs, a.strides)))  # a flip's run backwards
 
     return run
+
+
+def with_strides(a: Any, strides: Strides) -> Any:
+    """A copy of an array that has elements, with these strides, gaps included."""
+    span = sum((n - 1) * s for n, s in zip(a.shape, strides, strict=True)) // a.itemsize + 1
+    copy = np.ndarray(a.shape, a.dtype, np.empty(span, a.dtype), 0, strides)
+    copy[...] = a
+    return copy
 
 
 def _by_rank(rank: int, r: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import is_dense, with_strides
 from .._arrays.memory import once, repeats
 from ..optim._elementwise import number
 
@@ -24,9 +25,12 @@ class InOrder:
 
 
 def copied(a: Any) -> Any:
-    """A copy with the same order of dims in memory; what is repeated is in memory once, as in what was expanded."""
+    """A copy with the same strides; what is repeated is in memory once, as in what was expanded."""
     if not repeats(a.shape, a.strides):
-        return np.array(a, order="K")
+        strides = tuple(map(abs, a.strides))
+        if not a.size or is_dense(a.shape, strides, a.itemsize):
+            return np.array(a, order="K")
+        return with_strides(a, strides)
     return np.broadcast_to(np.array(a[once(a)], order="K"), a.shape)
 
 

@@ -88,6 +88,7 @@ class Program:
         self.lock = threading.Lock()
         self.guards = Guards(r.finder)
         self.forward = NumpyProgram(r.forward, title, owners)
+        self.needed = _needed(r, self.forward)
         self.backward = None if r.backward is None else NumpyProgram(r.backward, f"{title} backward")
         self.runner = self.forward.run
         self.pays = False  # known to be faster than eager
@@ -175,13 +176,20 @@ class Program:
                 saved.append(t._payload)
                 version_of(t)
                 boxes.append(box_of(t))
-        boxes += map(box_of, tensors)
+        boxes += [box_of(tensors[k]) for k in self.needed]
         edges = tuple(inputs[k]._node for k in r.edges)
         again = _outputs_again(call, r) if self.again else None
         node = CompiledFunctionBackward(self, edges, saved, boxes, again, code, lasti)
         node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else new_port(node, k)
+
+
+def _needed(r: Recording, forward: NumpyProgram) -> list[int]:
+    """The outputs in whose memory saved values lie: a write to another one leaves the backward pass right."""
+    lies = [forward.roots_of(ref) for ref in forward.plan.results]
+    kept = frozenset().union(*[lies[at] for at in r.saved if at >= 0])
+    return [x.output for x in r.results if x.output is not None and lies[x.at] & kept]
 
 
 def _outputs_again(call: Any, r: Recording) -> Any:

@@ -30,6 +30,7 @@ from .._tape.node import AccumulateGrad, Port, tick, view_of
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
+from .._tape.view_chain import replay
 from .._tape.views import MULTI_OUTPUT_VIEW
 from ..utils._pytree import tree_flatten
 from .refused import Call
@@ -377,6 +378,9 @@ def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r
         if not isinstance(a, (np.ndarray, np.generic)):
             return "a result that is no plain tensor"
         a = tracer.captured(t)._payload
+    whole = base._payload
+    if chain and type(whole) is Traced and storage_of(a.array) is not storage_of(whole.array):
+        a = t._payload = replay(whole, chain[::-1])  # a view that was written, whose base has the elements
     if id(storage_of(a.array)) in tracer.owners and a.array.size:
         return "a result that shares memory with an input"
     made = Result("value", _add(tracer, a, r))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.layouts import is_dense
 from .._arrays.memory import address_of
 from .calls import copied
 from .plan import Plan, array_for
@@ -168,7 +169,7 @@ class NumpyProgram:
             """The value's name; a copy's, if writing to inputs would change it."""
             if ref not in names:
                 name = self._name(ref)
-                if self._roots(ref) & overwritten and ref not in self.written.values():
+                if self.roots_of(ref) & overwritten and ref not in self.written.values():
                     self._line(f"w{int(ref)} = {self._copy(ref, name)}")
                     name = f"w{int(ref)}"
                 names[ref] = name
@@ -184,10 +185,13 @@ class NumpyProgram:
         self._line(f"return ({', '.join(returned)}{',' * (len(returned) == 1)})")
 
     def _copy(self, ref: Ref, name: str) -> str:
-        strides = self.plan.values[ref].strides
-        return f"{self._kept(copied)}({name})" if strides is not None and 0 in strides else f"array({name}, order='K')"
+        value = self.plan.values[ref]
+        if value.strides is not None and not is_dense(value.shape, value.strides, value.dtype.itemsize):
+            return f"{self._kept(copied)}({name})"
+        return f"array({name}, order='K')"
 
-    def _roots(self, ref: Ref) -> frozenset[int]:
+    def roots_of(self, ref: Ref) -> frozenset[int]:
+        """The values in whose memory a value may lie."""
         return self.roots.get(int(ref), frozenset((int(ref),)))
 
     def _returned(self, safe: Any) -> list[str]:
@@ -197,7 +201,7 @@ class NumpyProgram:
         names = []
         for k, ref in enumerate(self.plan.results):
             owner = k if self.owners is None else self.owners[k]
-            roots = self._roots(ref)
+            roots = self.roots_of(ref)
             given = any(self.plan.values[r].source is not None for r in roots)
             name = safe(ref)
             alone = name.startswith("w")
