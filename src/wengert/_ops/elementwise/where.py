@@ -454,7 +454,7 @@ def nan_to_num(
     tensor([0., 1., 9.])
     """
     for value in (nan, posinf, neginf):
-        if value is not None and type(value) not in REAL_NUMBERS and getattr(value, "shape", (1,)) != ():
+        if not (value is None or isinstance(value, (int, float)) or getattr(value, "shape", None) == ()):
             raise misfit("nan_to_num", input, nan, posinf, neginf)
     return no_complex_grad("nan_to_num", _nan_to_num(input, nan, posinf, neginf))
 

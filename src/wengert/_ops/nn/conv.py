@@ -24,8 +24,8 @@ from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
+from .conv_checks import Ints, check_elements, check_positive, check_ranks
 
-Ints = tuple[int, ...]
 _LONG_ROWS = 128  # places from which adding them up alone is faster than adding them up together with the samples
 
 
@@ -308,26 +308,6 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
     return (int(value),) * k
 
 
-def _check_ranks(name: str, k: int, x: Ints, w: Ints, padding: Any = 0) -> None:
-    """Raise PyTorch's errors unless the input is a batch of signals, images or volumes."""
-    if len(x) not in (k + 1, k + 2):
-        raise RuntimeError(
-            f"Expected {k + 1}D (unbatched) or {k + 2}D (batched) input to {name}, but got input of size: {list(x)}"
-        )
-    if len(w) < 3:
-        raise RuntimeError("weight should have at least three dimensions")
-    if len(w) != k + 2 and isinstance(padding, str):
-        raise RuntimeError(
-            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight{list(w)}, but got "
-            f"{len(x)}-dimensional input of size {list(x)} instead"
-        )
-    if len(w) != k + 2:
-        raise RuntimeError(
-            f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution "
-            f"dimensions, but got stride={[1] * k}"
-        )
-
-
 def _check_channels(
     x: Ints, w: Ints, bias: Ints | None, groups: int, dtype: Any, transposed: bool, dilation: Ints
 ) -> None:
@@ -374,22 +354,6 @@ def _check_channels(
         require(wrap(np.zeros((), dtype)), "fhcl", kernel)
 
 
-def _check_elements(x: Ints) -> None:
-    """Raise PyTorch's error for images without elements; a signal is an image of one row."""
-    if 0 in x[2:]:
-        shape = [*x[:2], *(1,) * (len(x) == 3), *x[2:]]
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
-
-
-def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
-    if min(padding) < 0:
-        raise RuntimeError("negative padding is not supported")
-    if min(stride) <= 0:
-        raise RuntimeError("non-positive stride is not supported")
-    if min(dilation) <= 0:
-        raise RuntimeError("dilation should be greater than zero")
-
-
 def _known(geometry: Any) -> Any:
     """The function ``geometry`` of ``(k, input, weight, bias, ...)``, which are tensors for the caller and shapes for
     ``geometry``, with its latest results kept."""
@@ -428,7 +392,7 @@ def _geometry(
     k: int, x: Ints, w: Ints, bias: Any, dtype: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> tuple[Ints, tuple[Any, ...]]:
     """The zeros with which the input is padded first, and the parameters of ``convolution``."""
-    _check_ranks(f"conv{k}d", k, x, w, padding)
+    check_ranks(f"conv{k}d", k, x, w, padding)
     x = x if len(x) == k + 2 else (1, *x)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
     kernel = w[2:]
@@ -440,7 +404,7 @@ def _geometry(
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     else:
         padding = per_dim("padding", 0 if padding == "valid" else padding, k)
-    _check_positive(stride, padding, dilation)
+    check_positive(stride, padding, dilation)
     _check_channels(x, w, bias, groups, dtype, False, dilation)
     size = tuple(n + 2 * p for n, p in zip(x[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
@@ -450,7 +414,7 @@ def _geometry(
             f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
             "greater than actual input size"
         )
-    _check_elements(x)
+    check_elements(x)
     return first, (stride, padding, dilation, groups)
 
 
@@ -523,13 +487,13 @@ def _transposed_geometry(
     dilation: Any,
 ) -> tuple[Any, ...]:
     """The parameters of ``convolution_transposed``."""
-    _check_ranks(f"conv_transpose{k}d", k, x, w)
+    check_ranks(f"conv_transpose{k}d", k, x, w)
     x = x if len(x) == k + 2 else (1, *x)
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
-    _check_positive(stride, padding, dilation)
+    check_positive(stride, padding, dilation)
     _check_channels(x, w, bias, groups, dtype, True, dilation)
-    _check_elements(x)
+    check_elements(x)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
