@@ -667,3 +667,25 @@ def test_opcheck_finds_histories_that_nothing_registered() -> None:
     op = declared("recorded(Tensor x) -> Tensor", lambda x: x.sin())
     with pytest.raises(T.testing._internal.optests.OpCheckError, match="incorrectly registered an autograd kernel"):
         library.opcheck(op, (T.ones(2, requires_grad=True),))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"k": "a"}, "type 'int' for argument 'k' but instead found type 'str'"),
+        ({"k": 1.5}, "type 'int' for argument 'k' but instead found type 'float'"),
+        ({"a": "z"}, "type 'float' for argument 'a' but instead found type 'str'"),
+        ({"b": "t"}, "type 'bool' for argument 'b' but instead found type 'str'"),
+        ({"s": 1}, "type 'str' for argument 's' but instead found type 'int'"),
+        ({"o": 1.5}, r"type 'Optional\[int\]' for argument 'o' but instead found type 'float'"),
+        ({"ks": [1.5]}, r"type 'Optional\[List\[int\]\]' for argument 'ks' but instead found type 'list'"),
+    ],
+)
+def test_arguments_are_of_the_declared_types(given: dict[str, Any], wanted: str) -> None:
+    schema = "(Tensor x, SymInt k=2, float a=1., bool b=True, str s='q', SymInt? o=None, SymInt[]? ks=None) -> Tensor"
+    op = T.library.custom_op("tests::of_types", lambda x, *_, **__: x.clone(), mutates_args=(), schema=schema)
+    x = T.ones(2)
+    for fitting in {"k": True}, {"k": T.tensor(2)}, {"a": 1}, {"b": None}, {"o": None}, {"ks": [1, 2]}:
+        assert T.equal(op(x, **fitting), x)
+    with pytest.raises(RuntimeError, match=wanted):
+        op(x, **given)

@@ -67,6 +67,41 @@ def _is_leaf(value: Any) -> bool:
     return not isinstance(value, tuple)
 
 
+_TAKEN: dict[str, Callable[[Any], bool]] = {  # which values the dispatcher converts
+    "Tensor": lambda v: isinstance(v, Tensor),
+    "int": lambda v: hasattr(v, "__index__"),
+    "float": lambda v: hasattr(v, "__float__") or hasattr(v, "__index__"),
+    "bool": lambda v: v is None or hasattr(v, "__bool__"),
+    "str": lambda v: isinstance(v, str),
+}
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether an argument is of the declared type: a tensor, a number, a word, or a list of numbers."""
+    kind = kind.removeprefix("Sym").replace("Int", "int")
+    if kind.endswith("?"):
+        return value is None or kind.startswith("Tensor") or _fits(value, kind[:-1])
+    item, bracket, rest = kind.partition("[")
+    if not bracket:
+        return kind not in _TAKEN or _TAKEN[kind](value)
+    if item not in ("int", "float", "bool") or (rest != "]" and _TAKEN[item](value)):
+        return True
+    return isinstance(value, (list, tuple)) and all(_TAKEN[item](v) for v in value)
+
+
+def _shown(kind: str) -> str:
+    """A declared type as messages show it.
+
+    >>> _shown("SymInt[]?")
+    'Optional[List[int]]'
+    """
+    if kind.endswith("?"):
+        return f"Optional[{_shown(kind[:-1])}]"
+    item, bracket, _ = kind.partition("[")
+    item = {"SymInt": "int"}.get(item, item)
+    return f"List[{item}]" if bracket else item
+
+
 class CustomOpDef:
     """A custom operator; ``custom_op`` makes it."""
 
@@ -217,13 +252,17 @@ class CustomOpDef:
                 text = f"expected at most {most} argument(s) but received {len(args) + len(kwargs)} argument(s)"
             declared = f"{self._qualname}{self._schema}"
             raise RuntimeError(f"{self._qualname}() {text}. Declaration: {declared}") from None
-        for position, (name, value) in enumerate(bound.arguments.items()):
-            if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
-                if value is None and self._declared:  # PyTorch's dispatcher takes it for an undefined tensor
+        for name, value in bound.arguments.items():
+            kind = str(self._signature.parameters[name].annotation)
+            if not _fits(value, kind):
+                if (
+                    value is None and self._declared and kind == "Tensor"
+                ):  # the dispatcher takes it for an undefined one
                     continue
+                position = list(self._signature.parameters).index(name)
                 raise RuntimeError(
-                    f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found "
-                    f"type '{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
+                    f"{self._qualname}() Expected a value of type '{_shown(kind)}' for argument '{name}' but instead "
+                    f"found type '{type(value).__name__}'.\nPosition: {position}\nValue: {value!r}\nDeclaration: "
                     f"{self._qualname}{self._schema}"
                 )
         bound.apply_defaults()
