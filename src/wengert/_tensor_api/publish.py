@@ -148,15 +148,15 @@ def place() -> None:
 
 
 @make_ready.set
-def settle(value: Any, *asked: str) -> None:
+def settle(value: Any, space: str, name: str) -> None:
     """Add the sites of overrides of a new function, enter it under its names and attach it to ``Tensor``.
 
-    The entries are last, so that after an interrupt the next look-up begins anew. ``asked``: the space and the name of
+    The entries are last, so that after an interrupt the next look-up begins anew. ``space`` and ``name`` are those of
     this look-up, which another thread may have taken out of ``places`` meanwhile.
     """
     either = value, override_sites.copies.get(id(value))
-    listed = dict.fromkeys((*places.get(id(value), ()), asked))
-    names = [(space, name) for space, name in listed if PUBLIC[space].peek(name) in either]
+    listed = dict.fromkeys((*places.get(id(value), ()), (space, name)))
+    names = [each for each in listed if PUBLIC[each[0]].peek(each[1]) in either]
     method = override_sites.add(value, names)
     for space, name in names:
         table = PUBLIC[space]
