@@ -923,7 +923,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sort along the first dim."""
 def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
-def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
 def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""

@@ -1048,7 +1048,7 @@ class Tensor(metaclass=TensorMeta):
         """Product of each pair of elements, broadcasting."""
     def mul_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``mul``."""
-    def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: _Generator | None = None) -> Tensor:
+    def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None) -> Tensor:
         """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
     def multiply(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""

@@ -115,7 +115,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 @public("torch.multinomial Tensor.multinomial")
 def multinomial(
     input: Tensor,
-    num_samples: int,
+    num_samples: int = 1,
     replacement: bool = False,
     *,
     generator: Generator | None = None,
