@@ -282,9 +282,13 @@ def test_gradients_that_share_memory(shared: str) -> None:
         seen = []
         for kind in ("", "", "", shared, "", shared):
             set_grads(p, q, kind)
-            with torch.no_grad():
-                step()
-            seen.append([t.tolist() for t in (p, q, p.grad, q.grad)])
+            refused = ""
+            try:
+                with torch.no_grad():
+                    step()
+            except RuntimeError as error:  # a product of parts of one array in place is refused
+                refused = str(error)
+            seen.append([refused, *[t.tolist() for t in (p, q, p.grad, q.grad)]])
         return seen
 
     def made(compiling: bool) -> list[Any]:

@@ -65,7 +65,7 @@ def quietly(run: Callable[[], Any], rounds: int, tries: int, cycles: bool = Fals
 HALF = {"autocast", "bfloat16"}  # its hook goes with the last array of that dtype: test_bfloat16_goes.py
 
 # What makes cycles, as PyTorch does: events know their parents, each call of save makes a class, nodes their graphs.
-CYCLES = {"profiler", "copies", "symbolic_trace", "make_fx", "export"}
+CYCLES = {"profiler", "profiler_of_steps", "copies", "symbolic_trace", "make_fx", "export"}
 
 
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - CYCLES))

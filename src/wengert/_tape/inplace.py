@@ -22,7 +22,7 @@ from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .promotion import cast
-from .tensor import Tensor, in_memory, stale_views, wrap
+from .tensor import Tensor, memory_of, stale_views, wrap
 from .views import (
     check_inplace,
     check_result,
@@ -262,14 +262,14 @@ def apply_composed_inplace(
 
 def refuse_overlap(op: Any, self: Tensor, args: Any, kwargs: Any) -> None:
     """Raise PyTorch's error for a write to elements that lie in one place, or in the memory of an operand."""
-    a, name = in_memory(self._payload), op.__name__
+    a, name = memory_of(self), op.__name__
     if type(a) is not ndarray or name in UNASKED:
         return
     if not a.flags.writeable:
         refuse_repeated(a)
     for t in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(t, Tensor):
-            refuse_met(name, a, in_memory(t._payload))
+            refuse_met(name, a, memory_of(t))
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

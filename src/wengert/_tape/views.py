@@ -51,7 +51,7 @@ from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
-from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
+from .tensor import Tensor, alias_payload, in_memory, memory_of, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
 # ---- how a view was made
@@ -350,8 +350,8 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion], op: Any) ->
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
         if a is not base_of(self):
             return a
-    if type(written := in_memory(self._payload)) is np.ndarray:
-        refuse_met(op.__name__, written, in_memory(a._payload))
+    if type(written := memory_of(self)) is np.ndarray:
+        refuse_met(op.__name__, written, memory_of(a))
     shared = version_of(self)
     if _root_cell(version_of(a)) is not _root_cell(shared):
         return a
