@@ -195,7 +195,7 @@ SIZES: dict[tuple[int, ...], Size] = Recent(lambda shape: make_size(tuple(map(in
 def _as_length(item: Any, place: int) -> Any:
     if isinstance(item, (int, np.integer)) and item is not True and item is not False:
         return item
-    if getattr(item, "symbolic", None) == "int":  # a size of a program that torch.export runs
+    if getattr(type(item), "symbolic", None) == "int":  # a size of a program that torch.export runs
         return item
     try:
         return int(operator.index(item))

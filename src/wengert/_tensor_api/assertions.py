@@ -35,7 +35,7 @@ def _check_with(error_type: type[Exception], cond: bool, message: Callable[[], A
             "cond must be a bool, but got a Tensor. For tensor conditions, use torch._check_tensor_all() to assert "
             "that all elements are true."
         )
-    if hasattr(cond, "known"):  # a comparison of a program that torch.export runs
+    if hasattr(type(cond), "sym_computed"):  # a comparison of a program that torch.export runs
         cond.known.expect(cond)
         return
     if not isinstance(cond, bool):

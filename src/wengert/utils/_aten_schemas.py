@@ -56,7 +56,7 @@ class Argument(NamedTuple):
 
 
 def _scalar(value: Any, kind: str, numbers: bool) -> Any:
-    symbolic = getattr(value, "symbolic", None)  # a number that is known when a graph runs
+    symbolic = getattr(type(value), "symbolic", None)  # a number that is known when a graph runs
     if symbolic is not None:
         if kind in ("S", symbolic) or (kind == "float" and symbolic == "int") or (kind == "T" and numbers):
             return value
@@ -126,7 +126,7 @@ class Schema(NamedTuple):
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, list) and any(hasattr(x, "symbolic") for x in a):
+    if isinstance(a, list) and any(hasattr(type(x), "symbolic") for x in a):
         return False
     return a is b or (type(a) is type(b) and not isinstance(a, Tensor) and bool(a == b))
 

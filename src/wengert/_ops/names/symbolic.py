@@ -18,7 +18,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        unknown = next((a for a in args if hasattr(a, "sym_computed")), None)
+        unknown = next((a for a in args if hasattr(type(a), "sym_computed")), None)
         if unknown is None:
             return function(*args, **kwargs)
         return unknown.sym_computed(PUBLIC["torch"][function.__name__], args)

@@ -235,7 +235,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """
     a = payload(input, "unflatten")
     dim = normal_dim(dim, a.ndim, "unflatten")
-    sizes = listed_ints(sizes, "unflatten", "sizes")
+    sizes = listed_ints(sizes, "unflatten", "sizes", " (position 2)")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     shape = tuple(a.shape)

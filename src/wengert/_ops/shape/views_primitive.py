@@ -325,10 +325,10 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
     return tuple(found)
 
 
-def listed_ints(value: Any, name: str, argument: str = "size") -> tuple[int, ...]:
-    """Read ints that must be passed as one tuple or list."""
+def listed_ints(value: Any, name: str, argument: str = "size", at: str = "") -> tuple[int, ...]:
+    """Read ints that must be passed as one tuple or list. ``at``: what the error says of the argument's position."""
     if not isinstance(value, (tuple, list)):
-        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not {type_name(value)}")
+        raise TypeError(f"{name}(): argument '{argument}'{at} must be tuple of ints, not {type_name(value)}")
     return ints((value,), name, argument)
 
 
