@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .layouts import is_dense
+from .library import may_share_memory
 from .memory import address_of, repeats
 
 _TEXT = (
@@ -44,7 +45,7 @@ def meets(a: Any, b: Any, apart: bool = False) -> bool:
 
     Of arrays with gaps or repeated elements PyTorch does not ask.
     """
-    if not np.may_share_memory(a, b) or not (_dense(a) and _dense(b)):
+    if not may_share_memory(a, b) or not (_dense(a) and _dense(b)):
         return False
     return apart or a.strides != b.strides or a.nbytes != b.nbytes or address_of(a) != address_of(b)
 

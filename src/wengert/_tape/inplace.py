@@ -130,11 +130,11 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             a = self._payload
             if type(other) in numbers:
                 b = NUMBERS[a.dtype][other]
-                fy = v = None
+                fy = None
             else:
-                b = v = other._payload
+                b = other._payload
                 fy = other._node
-                if b.dtype is not a.dtype:
+                if b.dtype is not a.dtype or ((b.base is not None or a.base is not None) and meets(a, b)):
                     del a  # references to memory are counted: NOTE [ Views and writes in place ]
                     return otherwise(op, self, other)
         except AttributeError:
@@ -149,9 +149,6 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             if state is None or state.grad:
                 del a
                 return otherwise(op, self, other)
-        if v is not None and (v.base is not None or a.base is not None) and meets(a, v):
-            del a, b, v
-            return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
         except (ValueError, TypeError):  # as above, or self would have to be broadcast

@@ -330,11 +330,11 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = self._payload
             if type(other) in REAL_NUMBERS:
                 b = other
-                fy = v = None
+                fy = None
             else:
-                b = v = other._payload
+                b = other._payload
                 fy = other._node
-                if b.dtype is not a.dtype:
+                if b.dtype is not a.dtype or ((b.base is not None or a.base is not None) and meets(a, b)):
                     a = None
         except AttributeError:
             a = None
@@ -349,8 +349,6 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
                 b = b * (alpha if type(other) in REAL_NUMBERS else CONSTANTS[a.dtype][alpha])
             except ARITHMETIC:
                 return otherwise(self, other, third, alpha)
-        if v is not None and (v.base is not None or a.base is not None) and meets(a, v):
-            return otherwise(self, other, third, alpha)
         try:
             ufunc(a, b, a)
         except ValueError:  # self would be broadcast or is read-only: the general path raises
