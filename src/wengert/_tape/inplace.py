@@ -134,7 +134,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             else:
                 b = other._payload
                 fy = other._node
-                if b.dtype is not a.dtype or ((b.base is not None or a.base is not None) and meets(a, b)):
+                if b.dtype is not a.dtype:
                     del a  # references to memory are counted: NOTE [ Views and writes in place ]
                     return otherwise(op, self, other)
         except AttributeError:
@@ -149,6 +149,9 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             if state is None or state.grad:
                 del a
                 return otherwise(op, self, other)
+        if (b.base is not None or a.base is not None) and meets(a, b):
+            del a, b
+            return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
         except (ValueError, TypeError):  # as above, or self would have to be broadcast
