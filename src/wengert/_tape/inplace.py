@@ -149,7 +149,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             if state is None or state.grad:
                 del a
                 return otherwise(op, self, other)
-        if (b.base is not None or a.base is not None) and meets(a, b):
+        if type(b) is ndarray and (b.base is not None or a.base is not None) and meets(a, b):
             del a, b
             return otherwise(op, self, other)
         try:
