@@ -9,6 +9,7 @@ so no derivative divides by an element: products with zeros have the right gradi
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,9 @@ def _accumulated(op: Any, name: str, input: Tensor, dim: int, dtype: DType | Non
 # ---- products
 @general(
     layout=rows,
-    grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
+    grad=lambda xp, g, self, dim: (
+        xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True) if math.prod(self.shape) > 1 else g
+    ),
     batch=("dim", ("dim",)),
     dtypes="fcib",
     samples=lambda rng: [
