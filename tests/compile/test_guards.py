@@ -302,3 +302,24 @@ def test_gradients_that_share_memory(shared: str) -> None:
         return run(p, q, compiled(step)[0] if compiling else step)
 
     assert made(True) == made(False)
+
+
+@pytest.mark.parametrize("name", ["copy_", "mul_", "index_put_"])
+def test_a_write_from_a_part_of_its_own_memory_is_refused_as_in_eager(name: str) -> None:
+    def made(compiling: bool) -> list[Any]:
+        whole = torch.arange(6.0)
+        p, q = whole[:4], whole[2:]
+
+        def step() -> None:
+            p.add_(1)  # in a program it has other memory from here on
+            if name == "index_put_":
+                q.index_put_((torch.tensor([0, 1]),), p[2:])
+            else:
+                getattr(q, name)(p)
+
+        function = compiled(step)[0] if compiling else step
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            function()
+        return whole.tolist()
+
+    assert made(True) == made(False)

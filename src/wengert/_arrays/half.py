@@ -35,7 +35,7 @@ def rounded_once(fn: Callable[..., Any], first: int = 0) -> Callable[..., Any]:
             return fn(*args)
         wide = [a.astype(_FLOAT32) if getattr(a, "dtype", None) is dtype else a for a in args[first:]]
         r = fn(*args[:first], *wide)
-        return tuple([_narrowed(a, dtype) for a in r]) if type(r) is tuple else _narrowed(r, dtype)
+        return tuple([_narrowed(a, dtype) for a in r]) if isinstance(r, tuple) else _narrowed(r, dtype)
 
     return run
 

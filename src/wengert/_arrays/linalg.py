@@ -13,6 +13,7 @@ import numpy as np
 from .._base.dtypes import BY_NUMPY, FLOAT32, FLOAT64
 from .._base.errors import LinAlgError
 from .._base.registry import plain
+from .half import is_half, rounded_once
 from .library import ARITHMETIC, in_lib, silent_functions
 from .scipy_functions import from_scipy
 
@@ -55,7 +56,7 @@ def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
     loop, dtype = getattr(_LOOPS, name, None), arrays[0].dtype
     for a in arrays:
         if loop is None or type(a) is not np.ndarray or a.ndim != 2 or not a.size or a.dtype is not dtype:
-            return _widened(otherwise, *arrays)
+            return (rounded_once(otherwise) if is_half(dtype) else otherwise)(*arrays)
     try:
         if dtype is FLOAT32:
             r = loop(*[a.astype(FLOAT64) for a in arrays])
@@ -73,15 +74,6 @@ def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
 def _narrow(x: Any) -> Any:
     """A loop's result in float32, a matrix in the order of LAPACK's."""
     return x.astype(FLOAT32, "F") if type(x) is np.ndarray else np.float32(x)  # a number's ``astype`` takes longer
-
-
-def _widened(function: Any, *arrays: Any) -> Any:
-    """``function(*arrays)``; in float32 for half precision, where only arrays without elements come here."""
-    dtype = arrays[0].dtype
-    if dtype.itemsize > 2:
-        return function(*arrays)
-    r = function(*[a.astype(FLOAT32) for a in arrays])
-    return tuple(x.astype(dtype) for x in r) if isinstance(r, tuple) else r.astype(dtype)
 
 
 def _inv(a: Any) -> Any:

@@ -27,8 +27,10 @@ def _filled(shape: Any, dtype: Any) -> Any:
 
 def settled(a: Any) -> Any:
     """An uninitialised array; filled with NaN, or the largest number of a dtype that has none, if that is chosen."""
+    if empty is not _filled:
+        return a
     switches = sys.modules.get(f"{__package__.partition('.')[0]}.utils.deterministic")
-    if empty is _filled and getattr(switches, "fill_uninitialized_memory", True):
+    if getattr(switches, "fill_uninitialized_memory", True):
         kind = BY_NUMPY[a.dtype]
         number = kind.is_floating_point or kind.is_complex
         a.fill(np.nan if number else a.dtype.kind == "b" or np.iinfo(a.dtype).max)

@@ -28,7 +28,7 @@ from ..._tape.inference import is_inference
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import META, Tensor, alias_payload, device_of, in_memory, stale_views, wrap
+from ..._tape.tensor import META, Tensor, alias_payload, device_of, memory_of, stale_views, wrap
 from ..._tape.view_chain import with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
@@ -212,7 +212,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
 
 def _overlap(self: Tensor, src: Tensor) -> bool:
     """Whether a tensor is written with a part of its own memory."""
-    a, s = in_memory(self._payload), in_memory(src._payload)
+    a, s = memory_of(self), memory_of(src)
     return type(a) is type(s) is np.ndarray and meets(a, s)
 
 

@@ -20,7 +20,7 @@ from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
-from ..._tape.tensor import Tensor, in_memory, wrap
+from ..._tape.tensor import Tensor, in_memory, memory_of, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import (
     check_inplace,
@@ -293,7 +293,7 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
 
 def _refuse_overlap(x: Tensor, value: Tensor, indices: list[Tensor], accumulate: bool) -> None:
     """Raise PyTorch's error for values in the written memory; one number is filled in where one mask is true."""
-    a, v = in_memory(x._payload), in_memory(value._payload)
+    a, v = memory_of(x), memory_of(value)
     if type(a) is np.ndarray is type(v) and meets(a, v, True):
         if v.size != 1 or accumulate or len(indices) != 1 or logical_dtype(indices[0]).kind != "b":
             if x._node is not None or value._node is not None:
