@@ -313,7 +313,7 @@ def test_a_write_from_a_part_of_its_own_memory_is_refused_as_in_eager(name: str)
         def step() -> None:
             p.add_(1)  # in a program it has other memory from here on
             if name == "index_put_":
-                q.index_put_((torch.tensor([0, 1]),), p[2:])
+                q.index_put_((torch.tensor([3, 2, 1, 0]),), p)
             else:
                 getattr(q, name)(p)
 
