@@ -97,7 +97,7 @@ def test_every_declared_fact_is_a_field() -> None:
 
 def test_an_operator_has_no_fact_without_a_field() -> None:
     for info in REGISTRY.values():
-        assert set(vars(info)) <= {*Operator.__annotations__, "core", "node", "node_without"}, info
+        assert set(vars(info)) <= {*Operator.__annotations__, "core", "method", "node", "node_without"}, info
 
 
 def test_usual_facts_are_those_of_the_kind() -> None:

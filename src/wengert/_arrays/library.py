@@ -17,7 +17,7 @@ import numpy as np
 
 from .._base import dtypes as _dtypes
 from .._base.late_names import Table
-from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, of_any_library, plain, set_library
+from .._base.registry import ARRAYS, COMPLEX_ARRAYS, XP, of_any_library, plain
 
 # As in PyTorch, an operator returns inf or nan without a warning. The filter covers warnings from lines of this package
 # only; a program's own NumPy calls still warn.
@@ -268,6 +268,6 @@ class ByDtype(dict[Any, Any]):
 
 
 BY_DTYPE: dict[Any, Any] = ByDtype()
-set_library(lib)
+ARRAYS.lib = lib
 XP[np.ndarray] = XP[np.generic] = ARRAYS
 INEXACT = _dtypes.INEXACT

@@ -231,7 +231,7 @@ def _named(annotation: Any) -> str:
 
 def _result(function: Any, name: str, text: str) -> str:
     signature = inspect.signature(function)
-    info = next((i for _, i in REGISTRY.here() if function in (i.op, i.method)), None)
+    info = next((i for _, i in REGISTRY.here() if function in (i.op, vars(i).get("method"))), None)
     kind = "" if info is None else info.kind
     returned = _named(signature.return_annotation) if signature.return_annotation is not signature.empty else "Tensor"
     if returned == "None":

@@ -8,11 +8,13 @@ module that defines the name, and iteration imports all modules.
 from __future__ import annotations
 
 import sys
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from functools import cached_property
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from .docstrings import described
 from .hooks import hook
 
 
@@ -120,6 +122,21 @@ class PublicTable(Table):
         super()._complete()
         for name, value in [*self.unready.items()]:
             make_ready.run(value, self.space, name)
+
+
+class Unmade:
+    """A public function that is made when one of its names is first looked up."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self.names: tuple[str, ...] = ()
+
+    @cached_property
+    def function(self) -> Any:
+        """The function; two threads that ask for it at once get the same one."""
+        fn = self._make()
+        fn.__doc__ = described(fn.__doc__, self.names)
+        return self.__dict__.setdefault("function", fn)
 
 
 class LateModule(ModuleType):

@@ -14,28 +14,32 @@ from typing import Any
 
 from .docstrings import described
 from .hooks import hook
-from .late_names import LateFunction, PublicTable, Table
+from .late_names import PublicTable, Table, Unmade
 
 
 class Namespace:
     """Functions by name: the ``xp`` argument of a derivative formula."""
 
 
-class OfValues(Namespace):
-    """Operators on the values of transforms, each made when a formula first uses its name."""
+class ByOperator(Namespace):
+    """A namespace of operators: ``form(info)`` makes the function of one when a formula first uses its name."""
+
+    def __init__(self, form: Callable[[Operator], Any]) -> None:
+        self._form = form
 
     def __getattr__(self, name: str) -> Any:
         if name not in REGISTRY:
             raise AttributeError(f"no operator is called {name}")
-        fn = types.MethodType(bind.run, REGISTRY[name])
-        setattr(self, name, fn)
-        return fn
+        fn = self._form(REGISTRY[name])
+        return self.__dict__.setdefault(name, fn)  # its module may have set another one
 
 
-TENSORS: Any = Namespace()
-TRANSFORMED: Any = OfValues()
-ARRAYS: Any = Namespace()
-COMPLEX_ARRAYS: Any = Namespace()  # the same functions; only its identity differs: the cotangent is complex
+TENSORS: Any = ByOperator(lambda info: info.op)
+TRANSFORMED: Any = ByOperator(lambda info: types.MethodType(bind.run, info))
+ARRAYS: Any = ByOperator(lambda info: laid_out(ARRAYS, info))
+COMPLEX_ARRAYS: Any = ByOperator(
+    ARRAYS._form
+)  # the same functions; only its identity differs: the cotangent is complex
 COMPLEX_ARRAYS.__dict__ = ARRAYS.__dict__
 
 
@@ -90,7 +94,7 @@ class Operator:
 
     # the functions and classes made from the declaration
     op: Callable[..., Any]  # the public, hot function
-    method: Callable[..., Any] | None = None  # the method, if it is another function: it has no ``out``
+    make_method: Callable[[], Any] | None = None  # makes ``method``
     make_core: Callable[[], Callable[..., Any]]  # makes ``core``
     make_node: Callable[[], Any] | None = None  # makes ``node``; None: the operator is not recorded
     make_node_without: Callable[[], Any] | None = None  # makes the class of nodes without the added operand (affine)
@@ -144,6 +148,11 @@ class Operator:
         self.decl = body if names[:1] == ("lib",) else None
         self.params = names if self.decl is None else names[1:]
         self.__dict__.update(facts)
+
+    @functools.cached_property
+    def method(self) -> Callable[..., Any] | None:
+        """The method, made on first use, if it is another function than ``op``: it has no ``out``."""
+        return self.make_method and self.__dict__.setdefault("method", self.make_method())  # as ``node``
 
     @functools.cached_property
     def core(self) -> Callable[..., Any]:
@@ -217,6 +226,8 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
     full_names = tuple(names.split()) if isinstance(names, str) else names
     if isinstance(fn, types.FunctionType):
         fn.__doc__ = described(fn.__doc__, full_names)
+    elif type(fn) is Unmade:
+        fn.names += full_names
     split = [(space, name) for space, _, name in (full.rpartition(".") for full in full_names)]
     for space, name in split:
         if not space:
@@ -259,26 +270,10 @@ def public(*names: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def set_library(lib: Any) -> None:
-    """Set NumPy's functions: every operator, declared before or after, gets its raw function in ``ARRAYS``."""
-    ARRAYS.lib = lib
-    for name, module in REGISTRY.home.items():
-        setattr(ARRAYS, name, LateFunction(ARRAYS, name, module))
-    for _, info in REGISTRY.here():
-        bind_raw(ARRAYS, info)
-
-
-def expect(module: str, names: list[str]) -> None:
-    """Declare that this module will register operators of these names when it is imported."""
-    REGISTRY.home.update(dict.fromkeys(names, module))
-    for space in (TENSORS, ARRAYS):
-        vars(space).update({name: LateFunction(space, name, module) for name in names})
-
-
-def bind_raw(xp: Any, info: Operator) -> None:
-    """Put the operator's raw function for one library into that library's namespace."""
+def laid_out(xp: Any, info: Operator) -> Any:
+    """The operator's raw function for one library."""
     fn = bare(xp, info)
-    setattr(xp, info.name, fn if info.layout is None else info.layout(fn))
+    return fn if info.layout is None else info.layout(fn)
 
 
 def bare(xp: Any, info: Operator) -> Any:
@@ -289,13 +284,11 @@ def bare(xp: Any, info: Operator) -> Any:
 
 
 def register(info: Operator) -> None:
-    """Add an operator to the registry and to every namespace."""
+    """Add an operator to the registry."""
     name = info.name
     there = dict.get(REGISTRY, name)  # the same declaration: an import of its module that was interrupted, once more
     assert there is None or there.body.__code__ == info.body.__code__, f"two operators are called {name}"
     REGISTRY[name] = info
-    setattr(TENSORS, name, info.op)
-    bind_raw(ARRAYS, info)
 
 
 @hook

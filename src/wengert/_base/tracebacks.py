@@ -161,18 +161,14 @@ def with_handler(code: types.CodeType, leaving: Exit = _SHORTEN) -> types.CodeTy
     """The code with the last handler; the same code if it has one or can have none."""
     if not _KNOWN or code.co_flags & _NO_HANDLER or _has_handler(code):
         return code
-    handler = _handler(len(code.co_consts))
-    begin = len(code.co_code) // 2
-    cleanup = begin + len(handler[0]) // 2 - 3
-    return _appended(code, handler, _row(begin, cleanup - begin, cleanup, 2), leaving)
-
-
-def _appended(code: types.CodeType, handler: tuple[bytes, bytes], rows: bytes, *constants: Exit) -> types.CodeType:
-    body, lines = handler
+    consts, body = code.co_consts, code.co_code
+    handler, lines = _handler(len(consts))
+    begin = len(body) // 2
+    cleanup = begin + len(handler) // 2 - 3
     return code.replace(
-        co_code=code.co_code + body,
-        co_consts=code.co_consts + constants,
-        co_exceptiontable=_filled(code.co_exceptiontable, len(code.co_code) // 2) + rows,
+        co_code=body + handler,
+        co_consts=(*consts, leaving),
+        co_exceptiontable=_filled(code.co_exceptiontable, begin) + _row(begin, cleanup - begin, cleanup, 2),
         co_linetable=code.co_linetable + lines,
         co_stacksize=max(code.co_stacksize, _STACK),
     )
@@ -202,19 +198,26 @@ class _Raised(NamedTuple):
         raise self.error
 
 
-_REBINDS = [opcode.opmap[name] for name in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")]
-_REBINDS_FIRST = [opcode.opmap[n] for n in ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST") if n in opcode.opmap]
-_REBINDS_SECOND = _REBINDS_FIRST[:1]  # since Python 3.13 an instruction may have two locals, of four bits each
+_ONE, _TWO = (
+    [opcode.opmap[name] for name in names if name in opcode.opmap]
+    for names in (
+        ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF"),
+        ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"),  # since Python 3.13: two locals, of four bits each
+    )
+)
+_REBINDS = re.compile(b"(?=([" + re.escape(bytes(_ONE + _TWO)) + b"])(.))", re.DOTALL)  # at any place, even or odd
 
 
-@lru_cache(None)
-def _rebinding(local: int) -> re.Pattern[bytes]:
-    """The instructions that rebind a local: two bytes each. What looks like one, but is two halves, does no harm."""
-    units = [bytes((op, local)) for op in _REBINDS]
-    if local < 16:
-        units += [bytes((op, local << 4 | other)) for op in _REBINDS_FIRST for other in range(16)]
-        units += [bytes((op, other << 4 | local)) for op in _REBINDS_SECOND for other in range(16)]
-    return re.compile(b"|".join(map(re.escape, units)))
+def _rebound_locals(body: bytes) -> set[int]:
+    """The locals that instructions bind anew, and those of what looks like such an instruction but is two halves."""
+    found = set()
+    for op, arg in _REBINDS.findall(body):
+        local = arg[0]
+        if op[0] in _ONE:
+            found.add(local)
+        else:
+            found |= {local >> 4, local & 15} if op[0] == _TWO[0] else {local >> 4}
+    return found
 
 
 _KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
@@ -236,12 +239,9 @@ def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
 @lru_cache(256)
 def _rebound(code: types.CodeType) -> tuple[str, ...]:
     """The parameters that a function assigns."""
-    body, units = code.co_code, range(0, len(code.co_code), 2)
-    return tuple(
-        code.co_varnames[k]
-        for k in range(parameter_count(code))
-        if _rebinding(k).search(body) and any(_rebinding(k).match(body, at) for at in units)
-    )
+    body = code.co_code
+    rebound: set[int] = set().union(*[_rebound_locals(body[at : at + 2]) for at in range(0, len(body), 2)])
+    return tuple(name for k, name in enumerate(code.co_varnames[: parameter_count(code)]) if k in rebound)
 
 
 def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -263,33 +263,25 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     """
     if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
-    body = code.co_code
-    assigned = [k for k in range(parameter_count(code)) if _rebinding(k).search(body)]
+    body, names, lines = code.co_code, code.co_varnames, code.co_linetable
+    rebound = _rebound_locals(body)
+    assigned = [k for k in range(parameter_count(code)) if k in rebound]
     if assigned:
-        names = code.co_varnames
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
             return None
-        code = _after(
-            b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]), code
-        ).replace(co_varnames=(*names, *["." + names[k] for k in assigned]), co_nlocals=len(names) + len(assigned))
-    return _appended(code, _rescue(len(code.co_consts)), _rescue_rows(len(code.co_code) // 2), Rescue(run), _SHORTEN)
-
-
-def _after(units: bytes, code: types.CodeType) -> types.CodeType:
-    """The code with these instructions in front."""
-    count = len(units) // 2
-    rows = []
-    for row in _ROWS.findall(code.co_exceptiontable):
-        start, at = _number(row, 0)
-        length, at = _number(row, at)
-        target, at = _number(row, at)
-        depth, _ = _number(row, at)
-        rows.append(_row(start + count, length, target + count, depth >> 1, depth & 1))
+        body = b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]) + body
+        lines = _no_lines(2 * len(assigned)) + lines
+        names += tuple(["." + names[k] for k in assigned])
+    handler, no_lines = _rescue(len(code.co_consts))
+    end = len(body) // 2
     return code.replace(
-        co_code=units + code.co_code,
-        co_exceptiontable=b"".join(rows),
-        co_linetable=_no_lines(count) + code.co_linetable,
-        co_stacksize=max(code.co_stacksize, 1),
+        co_code=body + handler,
+        co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
+        co_exceptiontable=_filled(code.co_exceptiontable, end, 2 * len(assigned)) + _rescue_rows(end),
+        co_linetable=lines + no_lines,
+        co_stacksize=max(code.co_stacksize, _STACK),
+        co_varnames=names,
+        co_nlocals=len(names),
     )
 
 
@@ -349,9 +341,6 @@ def _no_lines(units: int) -> bytes:
 # A table of exceptions has rows of four numbers: where a ``try`` begins, its length, where its handler is, and twice
 # the depth of the stack that the handler finds, plus one if the place of the error is put onto it. A number is written
 # in base 64, with bit 64 set if more digits follow (zeros may lead); the first byte of a row has bit 128 set.
-_ROWS = re.compile(rb"[\x80-\xff][^\x80-\xff]*")
-
-
 def _row(start: int, length: int, target: int, depth: int, lasti: int = 1) -> bytes:
     return _digits(start | 128 << 12) + _digits(length) + _digits(target) + bytes((depth << 1 | lasti,))
 
@@ -361,27 +350,30 @@ def _digits(number: int) -> bytes:
     return bytes((number >> 12 | 64, number >> 6 & 63 | 64, number & 63))
 
 
-def _filled(table: bytes, end: int) -> bytes:
-    """The table of a function of ``end`` instructions, with rows between its rows that lead to the last handler."""
+def _filled(table: bytes, end: int, moved: int = 0) -> bytes:
+    """The table of a function of ``end`` instructions, with rows between its rows that lead to the last handler.
+
+    ``moved``: how many of them are new, in front of the others.
+    """
     if not table:
         return _row(0, end, end, 0)
     rows = []
-    place = 0
-    for row in _ROWS.findall(table):
-        start, at = _number(row, 0)
-        if start > place:
-            rows.append(_row(place, start - place, end, 0))
-        rows.append(row)
-        place = start + _number(row, at)[0]
+    place = value = 0
+    numbers: list[int] = []
+    for byte in table:
+        value = value << 6 | byte & 63
+        if byte & 64:
+            continue
+        numbers.append(value)
+        value = 0
+        if len(numbers) == 4:
+            start, length, target, depth = numbers
+            numbers.clear()
+            start += moved
+            if start > place:
+                rows.append(_row(place, start - place, end, 0))
+            rows.append(_row(start, length, target + moved, depth >> 1, depth & 1))
+            place = start + length
     if place < end:
         rows.append(_row(place, end - place, end, 0))
     return b"".join(rows)
-
-
-def _number(table: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and where the next one does."""
-    value = table[at] & 63
-    while table[at] & 64:
-        at += 1
-        value = value << 6 | table[at] & 63
-    return value, at + 1

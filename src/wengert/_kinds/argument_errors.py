@@ -20,6 +20,7 @@ from .._base.calls import Call, call_of
 from .._base.constants import type_name
 from .._base.errors import INTERNAL, LinAlgError, noted, of_memory
 from .._base.exports import is_ours
+from .._base.late_names import Unmade
 from .._base.registry import PUBLIC
 from .._base.tracebacks import arguments, is_of_library, lost, was_raised
 from .._tape.error_text import unbroadcast
@@ -153,12 +154,13 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
 
 def _here(space: str) -> Iterable[tuple[str, Any]]:
     """The public functions of a space whose modules are imported, with their names."""
-    here = PUBLIC[space].here()
+    here = [each for each in PUBLIC[space].here() if type(each[1]) is not Unmade]
     return [*vars(Tensor).items(), *here] if space == "Tensor" else here
 
 
 def _named(space: str, name: str) -> Any:
-    return PUBLIC[space].peek(name) or (vars(Tensor).get(name) if space == "Tensor" else None)
+    found = PUBLIC[space].peek(name)
+    return (None if type(found) is Unmade else found) or (vars(Tensor).get(name) if space == "Tensor" else None)
 
 
 def _is_bound(call: Call, args: tuple[Any, ...], function: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from .._arrays.half import once
 from .._arrays.layouts import shape_like
 from .._base.errors import nearest
+from .._base.late_names import Unmade
 from .._base.registry import ARRAYS, TENSORS, Impl, Operator, bare, publish, register
 from .._tape.node import FREED, Box, Node, unnamed
 from .._tape.saved import unbox
@@ -72,16 +73,16 @@ def names_of(info: Operator, **more: Any) -> dict[str, Any]:
 
 
 def enter(
-    info: Operator, make_node: Callable[[], Any] | None, jvp: Any, core: Shape, scope: Scope, names: str | None = None,
-    head: str | None = None, **flags: Any,
+    info: Operator, make_node: Callable[[], Any] | None, jvp: Any, head: str, core: Callable[[], Shape], scope: Scope,
+    names: str | None = None, **flags: Any,
 ) -> Any:  # fmt: skip
-    """Make, register and publish an operator's function. ``core``: its shape without tests for modes.
+    """Make, register and publish an operator's function.
 
-    ``make_node``: makes the class of its nodes; ``None``: it is not recorded.
-    ``head`` and ``flags`` are those of the public function, if they differ.
+    ``make_node``: makes the class of its nodes; ``None``: it is not recorded. ``core()``: its shape without tests for
+    modes. ``head``: the parameters of the public function, ``flags`` those that it has besides.
     """
-    info.op = op = hot(info.name, core.but(head, modes=True, **flags), scope, info.doc)
-    info.make_core = partial(variant, op, core)
+    info.op = op = hot(info.name, lambda: core().but(head, modes=True, **flags), scope, info.doc, head)
+    info.make_core = lambda: variant(op, core())
     info.make_node = make_node
     info.jvp = info.jvp or jvp
     if make_node is None and info.no_derivative is None:
@@ -92,28 +93,34 @@ def enter(
     return op
 
 
-def publish_elementwise(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
+def publish_elementwise(
+    info: Operator, names: str | None, method: Callable[[], Shape], inplace: bool, **replaced: Any
+) -> None:
     """Publish an elementwise operator: function, method and in-place forms.
 
-    ``method``: the shape of the method, which has no ``out``.
+    ``method()``: the shape of the method, which has no ``out``.
     """
     if names is None:
         names = f"torch.{info.name} Tensor.{info.name}"
     elif names.startswith("special."):
         info.refused_as = f"special_{info.name}"
-    of_tensor = [full for full in names.split() if full.startswith("Tensor.")]
-    publish(info.op, tuple(full for full in names.split() if full not in of_tensor))
+    every = names.split()
+    of_tensor = tuple([full for full in every if full.startswith("Tensor.")])
+    of_modules = tuple([full for full in every if full not in of_tensor])
+    publish(info.op, of_modules)
     if of_tensor:
-        info.method = variant(info.op, method, **replaced)
-        publish(info.method, tuple(of_tensor))
+        info.make_method = lambda: variant(info.op, method(), **replaced)
+        publish(Unmade(lambda: info.method), of_tensor)
     if inplace:
-        from .._tape.inplace import inplace_form
+        spaces = ("Tensor.", "torch.") if info.arity == 1 else "Tensor."
+        forms = [f"{full}_" for full in every if full.startswith(spaces) and not full.endswith("__")]
+        publish(Unmade(partial(_inplace, info)), tuple(forms))
 
-        form = inplace_form(info)
-        for full in names.split():
-            space, _, name = full.rpartition(".")
-            if not name.endswith("__") and (space == "Tensor" or (space == "torch" and info.arity == 1)):
-                publish(form, f"{space}.{name}_")
+
+def _inplace(info: Operator) -> Any:
+    from .._tape.inplace import inplace_form  # not needed to import the package
+
+    return inplace_form(info)
 
 
 # ---- nodes

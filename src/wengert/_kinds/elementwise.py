@@ -29,12 +29,13 @@ from .._arrays.library import INEXACT, constants_for
 from .._arrays.shared_ufuncs import shared
 from .._arrays.threads import elementwise
 from .._base.dtypes import REAL_NUMBERS
+from .._base.late_names import Unmade
 from .._base.registry import ARRAYS, Impl, Operator, publish
 from .._tape.node import Box, Node, named
 from .backward import Call, backward_step, elementwise_jvp, shared_product
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, publish_elementwise, slotted
 from .placed import placed
-from .recording import BINARY, UNARY, one
+from .recording import BINARY, UNARY, head_of_one, one
 from .slow_path import refuse_second, refuse_unbound, slow_operator
 from .templates import Shape, hot, variant
 
@@ -66,18 +67,19 @@ def unary(
     def declare(body: Any) -> Any:
         info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
         calls = (("fx", grad, _slots(uses)),)
-        asked: dict[str, Any] = {"records": grad is not None, "check": to_float or integers, **_kept(uses)}
-        asked["limited"] = _limited(info, fast)
         sources: Sources = {name: SLOT[name] for name in uses}
         make_node = slotted(info, node, calls, sources, *_slots(uses), holomorphic=holomorphic)
 
-        def scope() -> dict[str, Any]:
-            return _with_blocks(names_of(info, fast=fast), core, calls, holomorphic)
+        def core() -> Shape:
+            asked = {"records": grad is not None, "check": to_float or integers, "limited": _limited(info, fast)}
+            needless = when_needless(info.layout, "a")
+            return Shape("unary", UNARY, "input", **_kept(uses), **asked, needless=needless, blocks=blocks)
 
-        asked["needless"] = when_needless(info.layout, "a")
-        core = Shape("unary", UNARY, "input", **asked, blocks=blocks)
-        enter(info, make_node, elementwise_jvp(calls), core, scope, head="input, *, out=None", out=True)
-        publish_elementwise(info, names, core.but(modes=True), inplace=inplace)
+        def scope() -> dict[str, Any]:
+            return _with_blocks(names_of(info, fast=fast), core(), calls, holomorphic)
+
+        enter(info, make_node, elementwise_jvp(calls), "input, *, out=None", core, scope, out=True)
+        publish_elementwise(info, names, lambda: core().but(modes=True), inplace=inplace)
         return info.op
 
     return declare
@@ -176,17 +178,6 @@ def binary(
             binary, body, facts, arity=2, batch="elementwise", to_float=to_float, integers=integers, numbers=numbers
         )
         info.underived = tuple(k for k, f in enumerate((self, other)) if getattr(f, "underived", False))
-        sure = 1 + (self is not None or not numbers)  # else the second may be a number there
-        asked = {
-            "records": self is not None, **_kept(used),
-            "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
-            "both_x": "self" in used, "both_y": "other" in used, "by_shape": not {"self", "other"}.intersection(used),
-            "check": to_float or integers, "limited": _limited(info, fast), "number": bool(numbers), "x": "input",
-            "x_needless": when_needless(info.layout, "xa"),
-            "needless": when_needless(info.layout, "xa", "ya", sure=sure),
-            "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
-            "orders": self is not None and bool(used), "x_orders": "self" in x_names or "result" in x_names,
-        }  # fmt: skip
         members: dict[str, Any] = {}
         if scalar_node:
             members = {"_edges": _edges_of_tensors, "looked_at": _named_by_operand(scalar_node)}
@@ -196,6 +187,21 @@ def binary(
             info, node, calls, sources, *kept, holomorphic=holomorphic, step={"broadcast": True}, **members
         )
 
+        def core() -> Shape:
+            sure = 1 + (self is not None or not numbers)  # else the second may be a number there
+            asked = {
+                "records": self is not None, **_kept(used),
+                "xx": "self" in x_names, "xy": "other" in x_names, "yx": "self" in y_names, "yy": "other" in y_names,
+                "both_x": "self" in used, "both_y": "other" in used,
+                "by_shape": not {"self", "other"}.intersection(used),
+                "check": to_float or integers, "limited": _limited(info, fast), "number": bool(numbers), "x": "input",
+                "x_needless": when_needless(info.layout, "xa"),
+                "needless": when_needless(info.layout, "xa", "ya", sure=sure),
+                "keep_number": "other" in x_names or scalar_node is not None,  # the node's name depends on it
+                "orders": self is not None and bool(used), "x_orders": "self" in x_names or "result" in x_names,
+            }  # fmt: skip
+            return Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
+
         def scope() -> dict[str, Any]:
             raw = getattr(ARRAYS, info.name)
             raw = raw if blocks else shared(raw)  # which asks no operand how large it is
@@ -204,19 +210,18 @@ def binary(
                 info, fn=ByFirst(info, raw, constants), fast=fast, pairs=fast if pairs is None else pairs,
                 numbers=numbers, constants=constants, reject=refuse_second, raw=raw,
             )  # fmt: skip
-            return _with_blocks(known, core, calls, holomorphic)
+            return _with_blocks(known, core(), calls, holomorphic)
 
-        core = Shape("binary", BINARY, "input, other", **asked, blocks=blocks)
-        op = enter(info, make_node, elementwise_jvp(calls), core, scope, head="input, other, *, out=None", out=True)
+        def operator_form(name: str) -> Any:
+            shape = core().but("self, other", x="self", modes=True)
+            replaced = {"reject": partial(refuse_second, position=0), "refuse_first": partial(refuse_unbound, name)}
+            return variant(info.op, shape, name, slow=slow_operator, **replaced)
+
+        op = enter(info, make_node, elementwise_jvp(calls), "input, other, *, out=None", core, scope, out=True)
         of_method = partial(refuse_second, position=1)
-        publish_elementwise(info, names, core.but(modes=True), inplace=inplace, reject=of_method)
-        if dunder:
-            shape = core.but("self, other", x="self", modes=True)
-            quietly = partial(refuse_second, position=0)
-            for name in (dunder, *reflected.split()):
-                unbound = partial(refuse_unbound, name)
-                form = variant(op, shape, name, reject=quietly, slow=slow_operator, refuse_first=unbound)
-                publish(form, f"Tensor.{name}")
+        publish_elementwise(info, names, lambda: core().but(modes=True), inplace=inplace, reject=of_method)
+        for name in (dunder, *reflected.split()) if dunder else ():
+            publish(Unmade(partial(operator_form, name)), f"Tensor.{name}")
         return op
 
     return declare
@@ -297,10 +302,6 @@ def parametric(
         if grad is not None and uses != kept + info.params[1:] * (len(uses) > len(kept)):
             raise TypeError(f"the formula of {info.name} names {uses}: not {kept}, then all parameters or none")
         calls = (("fx", grad, tuple(dict.fromkeys(_slots(uses)))),)
-        asked: dict[str, Any] = {
-            "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
-            "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
-        }  # fmt: skip
         slots = tuple(SLOT[name] for name in kept) + ("result",) * (slope is not None and "result" not in kept)
         sources: Sources = {
             **{name: SLOT[name] for name in kept},
@@ -312,10 +313,17 @@ def parametric(
             info, node, calls, shown, "params", *slots, holomorphic=holomorphic, step=step, saved_names=tuple(sources)
         )
 
+        def core() -> Shape:
+            asked: dict[str, Any] = {
+                "records": grad is not None, "check": fast is not None, "to_float": to_float, "elementwise": True,
+                "keep_self": "self" in uses, "keep_result": "result" in uses, "slope": slope is not None,
+            }  # fmt: skip
+            return one(info, **asked)
+
         def scope() -> dict[str, Any]:
             with_slope = None if slope is None else partial(slope, ARRAYS.lib)
             return names_of(info, accepted=INEXACT if fast is None else fast, with_slope=with_slope)
 
-        return enter(info, make_node, elementwise_jvp(calls), one(info, **asked), scope, names)
+        return enter(info, make_node, elementwise_jvp(calls), head_of_one(info), core, scope, names)
 
     return declare

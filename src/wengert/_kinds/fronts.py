@@ -15,12 +15,12 @@ from typing import Any
 from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import REGISTRY
 from .recording import HEAD, HEAD_BY_NAME, ONE_DIM, USUAL, elsewhere, elsewhere_by_name, read_dim
-from .templates import FirstCall, Shape, first_call_of, hot
+from .templates import AnyShape, FirstCall, Shape, first_call_of, hot
 
 
-def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
+def in_front_of(otherwise: Any, head: str, shape: AnyShape, scope: Callable[[], dict[str, Any]]) -> Any:
     """A public function that is its operator in the usual call and passes any other call to ``otherwise``."""
-    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
+    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__, head)
     fn.__wrapped__ = otherwise
     return fn
 
@@ -46,21 +46,24 @@ def in_one_dim(
     given) and ``keepdim``; with ``=`` after it never by position. ``unless``: a condition on the array ``a`` for which
     it is not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
     """
-    own = _own(name)
     by_name, dims, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
     named = "dim=" * ("dims=" in values)
+    head = HEAD_BY_NAME if named else HEAD
 
-    def parts() -> dict[str, str]:
-        texts = _with_values(own.shape, re.sub(r"=|\bdims?\b", lambda m: "" if m[0] == "=" else "at", values))
+    def parts(own: Shape) -> dict[str, str]:
+        texts = _with_values(own, re.sub(r"=|\bdims?\b", lambda m: "" if m[0] == "=" else "at", values))
         for key in ("outputs", "plain_outputs") if result is not None else ():
             texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
         return texts | read_dim(by_name, dims, unless and f" or {unless}", named)
 
-    flags = {"modes": False, "dims": dims, "whole": dims, "keepdim": keepdim, "without": alone is not None}
-    shape = Shape("one", ONE_DIM, HEAD_BY_NAME if named else HEAD, parts, **{**own.shape.flags, **flags})
+    def shape() -> Shape:
+        own = _own(name).shape
+        flags = {"modes": False, "dims": dims, "whole": dims, "keepdim": keepdim, "without": alone is not None}
+        return Shape("one", ONE_DIM, head, lambda: parts(own), **{**own.flags, **flags})
+
     more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "without": alone}
     more["elsewhere"] = elsewhere_by_name if named else elsewhere
-    return in_front_of(otherwise, shape, lambda: own.names() | more)
+    return in_front_of(otherwise, head, shape, lambda: _own(name).names() | more)
 
 
 def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "", **names: Any) -> Any:
@@ -69,7 +72,6 @@ def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "",
     ``values``: the texts of the operator's parameters, of the function's own, which must be numbers if ``unless`` does
     not name them: a condition on these and on the array ``a`` for which it is not; ``names`` has what it names.
     """
-    own = _own(name)
     written = inspect.unwrap(otherwise)
     code, by_name = written.__code__, written.__kwdefaults__ or {}
     if "out" in (otherwise.__kwdefaults__ or {}):  # see ``with_keywords``
@@ -90,6 +92,10 @@ def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "",
         "unless": "".join(f" or {condition}" for condition in [*of_other_types, unless] if condition),
     }
     names |= {"otherwise": otherwise, "REAL_NUMBERS": REAL_NUMBERS}
-    flags = {**own.shape.flags, "modes": False}
-    shape = Shape("one", USUAL, ", ".join(head), lambda: _with_values(own.shape, values) | texts, **flags)
-    return in_front_of(otherwise, shape, lambda: own.names() | names)
+
+    def shape() -> Shape:
+        own = _own(name).shape
+        flags = {**own.flags, "modes": False}
+        return Shape("one", USUAL, ", ".join(head), lambda: _with_values(own, values) | texts, **flags)
+
+    return in_front_of(otherwise, ", ".join(head), shape, lambda: _own(name).names() | names)

@@ -20,6 +20,7 @@ of it for plain arrays only, which leaves all other cases to the first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from .._tape.tensor import Tensor, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
-from .recording import ANYTHING, PLAIN_ARRAYS, one, outputs, parameters
+from .recording import ANYTHING, PLAIN_ARRAYS, head_of_one, one, outputs, parameters
 from .slow_path import lift_to_common_level
 from .templates import Shape, hot, piece
 
@@ -102,16 +103,37 @@ def general(
             )
 
         def scope() -> dict[str, Any]:
-            return names_of(info, run=run, **_NAMES)
+            return names_of(info, run=run(), **_NAMES)
 
-        whole, fast = _shapes_of(info, plan, grad is not None)
-        run = hot(info.name, whole, scope, info.doc)
-        return enter(info, None if grad is None else make_node, None, fast, scope, names)
+        @cache
+        def shapes() -> tuple[Shape, Shape]:
+            return _shapes_of(info, head, plan, grad is not None)
+
+        @cache
+        def run() -> Any:
+            return hot(info.name, shapes()[0], scope, info.doc)
+
+        head = _head_of(info)
+        return enter(info, None if grad is None else make_node, None, head, lambda: shapes()[1], scope, names)
 
     return declare
 
 
-def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape]:
+_FOR_ALL = "*args"
+
+
+def _head_of(info: Operator) -> str:
+    """The parameters of an operator's recording function."""
+    count, broadcast = info.arity, info.batch == "elementwise"
+    if not count or info.view or (broadcast and info.outputs != 1):
+        return _FOR_ALL
+    if count == 1:
+        return _FOR_ALL if info.promote is not None or info.outputs < 0 else head_of_one(info)
+    operands = "tensors" if count < 0 else ", ".join([f"x{k}" for k in range(count)])
+    return operands + parameters(info)["p"]
+
+
+def _shapes_of(info: Operator, head: str, plan: SavePlan, records: bool) -> tuple[Shape, Shape]:
     """The shapes of an operator's recording functions: for all arguments, and of the one in front of it, if any."""
     count, many, broadcast = info.arity, info.outputs != 1, info.batch == "elementwise"
     promoting, sequence = info.promote is not None, count < 0
@@ -129,7 +151,7 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         }  # fmt: skip
 
     def of_plain() -> dict[str, str]:
-        parts = of_all() | parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": args}
+        parts = of_all() | parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": head}
         if sequence:
             return parts | {
                 "given": "tensors", "values": "arrays", "read": "arrays = [t._payload for t in tensors]",
@@ -149,18 +171,17 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
             "saved": plan.listed(xs, "x{}a", "x{}f", sure),
         }  # fmt: skip
 
-    whole = Shape("anything", ANYTHING, "*args", of_all, **flags, count=count, promoting=promoting, view=info.view)
-    if not count or info.view or (broadcast and many) or (count == 1 and (promoting or info.outputs < 0)):
+    whole = Shape("anything", ANYTHING, _FOR_ALL, of_all, **flags, count=count, promoting=promoting, view=info.view)
+    if head == _FOR_ALL:
         return whole, whole
     if count == 1:
         saved = (lambda: plan.listed(["input"], "a", "fx", 1)) if records else str
         return whole, one(info, saved=saved, **flags)
     xs = [f"x{k}" for k in range(max(count, 0))]
     sure = count if broadcast else 1  # so many operands must be tensors, the others may be None
-    args = ("tensors" if sequence else ", ".join(xs)) + parameters(info)["p"]
     if not sequence:
         flags["needless"] = when_needless(info.layout, *[f"{x}a" for x in xs], sure=sure)
-    return whole, Shape("plain", PLAIN_ARRAYS, args, of_plain, **flags)
+    return whole, Shape("plain", PLAIN_ARRAYS, head, of_plain, **flags)
 
 
 # ---- what the texts call

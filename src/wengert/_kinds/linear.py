@@ -17,7 +17,7 @@ from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name, two_dtypes
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
 from .fronts import in_front_of
-from .recording import HEAD, PRODUCT, elsewhere, one, parameters
+from .recording import HEAD, PRODUCT, elsewhere, head_of_one, one, parameters
 from .templates import Shape
 
 # ---- linear in its one tensor
@@ -66,12 +66,16 @@ def linear(
             dims = {} if along is None else {"along": Impl(along), "Along": REGISTRY[along].node}
             return names_of(info, otherwise=otherwise, elsewhere=elsewhere, **dims)
 
-        shape = one(info, view=view, keep_shape=keep_shape and not keep_like, keep_like=keep_like)
-        op = enter(info, make_node, jvp, shape, scope, names if otherwise is None else None)
-        if names and otherwise is not None:
+        def core() -> Shape:
+            return one(info, view=view, keep_shape=keep_shape and not keep_like, keep_like=keep_like)
+
+        def alone() -> Shape:
             front: dict[str, Any] = {"along": along is not None, "dims": True, "keepdim": True}
-            alone = one(info, HEAD, keep_shape=keep_shape, alone=True, **front)
-            publish(in_front_of(otherwise, alone, scope), names)
+            return one(info, HEAD, keep_shape=keep_shape, alone=True, **front)
+
+        op = enter(info, make_node, jvp, head_of_one(info), core, scope, names if otherwise is None else None)
+        if names and otherwise is not None:
+            publish(in_front_of(otherwise, HEAD, alone, scope), names)
         return op
 
     return declare
@@ -100,8 +104,9 @@ def bilinear(
         calls = (("fx", self, used), ("fy", other, used))
         make_node = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
-        shape = _product("input", "other", "", parameters(info))
-        return enter(info, make_node, _product_jvp(info.name), shape, lambda: names_of(info), names)
+        p = parameters(info)
+        head, core = f"input, other{p['p']}", lambda: _product("input", "other", "", p)
+        return enter(info, make_node, _product_jvp(info.name), head, core, lambda: names_of(info), names)
 
     return declare
 
@@ -162,8 +167,10 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
             }  # fmt: skip
 
         second = otherwise.__code__.co_varnames[1]  # the name of the keyword argument
-        shape = _product("input", second, "", {"p": "", "ps": "()"}, ranks, alone=True)
-        return in_front_of(otherwise, shape, scope)
+        return in_front_of(
+            otherwise, f"input, {second}, *, out=None",
+            lambda: _product("input", second, "", {"p": "", "ps": "()"}, ranks, alone=True), scope,
+        )  # fmt: skip
 
     return decorate
 
@@ -243,10 +250,15 @@ def affine(
             )  # fmt: skip
 
         x, y, c = info.params[:3]
-        # a product of vectors is a matrix, so the ranks of all operands tell nothing
-        needless = "" if info.layout is iterated else when_needless(info.layout, "xa", "ya")
-        shape = _product(x, y, c, parameters(info), ranks, own_shapes=own_shapes, needless=needless)
-        return enter(info, node_of(node, order), _product_jvp(info.name, spread), shape, scope, names)
+        p_texts = parameters(info)
+
+        def core() -> Shape:
+            # a product of vectors is a matrix, so the ranks of all operands tell nothing
+            needless = "" if info.layout is iterated else when_needless(info.layout, "xa", "ya")
+            return _product(x, y, c, p_texts, ranks, own_shapes=own_shapes, needless=needless)
+
+        head = f"{x}, {y}, {c}{p_texts['p'] or '=None'}"
+        return enter(info, node_of(node, order), _product_jvp(info.name, spread), head, core, scope, names)
 
     return declare
 

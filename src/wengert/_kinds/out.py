@@ -1,16 +1,13 @@
 """The argument ``out=``: writing a result into the user's tensor, and the rules for that tensor's dtype.
 
-A declaration sets an operator's rule: ``out_rule=`` of a kind, ``with_out(rule)`` for a function. By default the result
-is converted to any dtype of its kind of number or a higher one (``CONVERTIBLE``), as in PyTorch's elementwise operators
-and reductions; PyTorch's other kernels require exactly the result's dtype (``EXACT``, ``SAME``), each with an error
-message of its own (``exactly``, ``convertible``).
+A declaration sets an operator's rule: ``out_rule=`` of a kind, ``keywords.with_out(rule)`` for a function. By default
+the result is converted to any dtype of its kind of number or a higher one (``CONVERTIBLE``), as in PyTorch's
+elementwise operators and reductions; PyTorch's other kernels require exactly the result's dtype (``EXACT``, ``SAME``),
+each with an error message of its own (``exactly``, ``convertible``).
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +26,6 @@ from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tape.views import count_write, writable
-from .dims import NUMPY_NAMES, REQUIRED, not_a_bool, not_given
 from .return_types import ReturnType, type_of_outs
 
 
@@ -99,129 +95,6 @@ SAME = exactly("Found dtype {Out} but expected {Result}")
 
 
 # ---- writing
-def with_out(rule: Any) -> Any:
-    """Decorator that adds ``out=`` to a public function: a tensor, or a tuple of tensors for several results.
-
-    ``@with_out`` uses the default rule, ``@with_out(EXACT)`` another; a tuple has a rule for each result, a ``RuleOf``
-    one for each call.
-    """
-    return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, RuleOf, tuple)) else _with_out(rule, None)
-
-
-def _with_out(fn: Any, rule: Rules) -> Any:
-    if rule is not None:
-        fn.out_rule = rule
-    return with_keywords(
-        fn, lambda args, out, kwargs: fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
-    )
-
-
-def with_keywords(fn: Any, otherwise: Any) -> Any:
-    """A function like ``fn`` that also accepts ``out=``, NumPy's ``axis=`` and ``keepdims=``, and other keywords.
-
-    Without them it calls ``fn`` by position, which is the fastest; else it calls ``otherwise(args, out, kwargs)`` with
-    the arguments unchanged, but for NumPy's names.
-    """
-    code = fn.__code__
-    if code.co_flags & inspect.CO_VARARGS:
-
-        def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-            return fn(*args) if out is None and not kwargs else otherwise(args, out, kwargs)
-
-        return functools.wraps(fn)(form)
-    count = code.co_argcount
-    names = code.co_varnames[:count]
-    defaults = fn.__defaults__ or ()
-    first = count - len(defaults)
-    absent = names.index("dim") if "dim" in names[:first] else first  # from here on ``axis=`` may stand for the rest
-    defaults = (REQUIRED,) * (first - absent) + defaults
-    flags = [name for name, annotation in fn.__annotations__.items() if annotation == "bool"]
-    places = tuple([k for k, name in enumerate(names) if name in flags])
-    key = count, first if absent < first else 0, places
-    if key not in _forms:
-        slots = ", ".join(f"p{i}" for i in range(count))
-        check = f" and p{first - 1} is not REQUIRED" * (absent < first)
-        check += "".join(f" and (p{k} is False or p{k} is True)" for k in places)
-        _forms[key] = _template(_FORM.format(names=slots, values=f"({slots},)", check=check))
-
-    def rest(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
-        if any(a is REQUIRED for a in args) or not kwargs.keys().isdisjoint(NUMPY_NAMES):
-            args, kwargs = _respelled(fn, names, args, defaults, kwargs)
-        if flags:
-            _check_flags(fn, flags, dict(zip(names, args, strict=True)) | kwargs)
-        for value in reversed(defaults):
-            if args[-1] is not value:
-                break
-            args = args[:-1]
-        return otherwise(args, out, kwargs)
-
-    template = _forms[key]
-    template = template.replace(
-        co_varnames=names + template.co_varnames[count:], co_name=code.co_name, co_qualname=code.co_qualname
-    )
-    closure = (types.CellType(fn), types.CellType(rest))
-    form = types.FunctionType(template, globals(), code.co_name, defaults, closure)
-    form.__kwdefaults__ = {"out": None}
-    return functools.wraps(fn)(form)
-
-
-def with_axis(fn: Any) -> Any:
-    """Decorator that adds NumPy's ``axis=`` and ``keepdims=`` to a public function that has no ``with_out``."""
-
-    def otherwise(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
-        return fn(*args, **kwargs) if out is None else fn(*args, out=out, **kwargs)
-
-    return with_keywords(fn, otherwise)
-
-
-def _check_flags(fn: Any, flags: list[str], given: dict[str, Any]) -> None:
-    """Refuse a value of a bool argument that is no bool: its truth may not be what was meant."""
-    for name in flags:
-        if type(given.get(name, True)) is not bool:
-            raise not_a_bool(fn.__name__, name, given[name])
-
-
-def _respelled(
-    fn: Any, names: tuple[str, ...], args: tuple[Any, ...], defaults: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """The arguments with ``axis`` and ``keepdims`` in the places of ``dim`` and ``keepdim``."""
-    values = list(args)
-    usual = (None,) * (len(names) - len(defaults)) + defaults
-    for key, name in NUMPY_NAMES.items():
-        if key in kwargs and name in names:
-            place = names.index(name)
-            if values[place] is not usual[place]:
-                raise TypeError(f"{fn.__name__}() got multiple values for argument '{name}'")
-            values[place] = kwargs[key]
-            kwargs = {k: v for k, v in kwargs.items() if k != key}
-    if any(value is REQUIRED for value in values):
-        raise not_given(fn.__name__, names, values)
-    return tuple(values), kwargs
-
-
-_forms: dict[Any, types.CodeType] = {}  # by the numbers of parameters and of those that must be given, and the bools
-_FORM = """
-def outer(fn, rest):
-    def form({names}, *, out, **kwargs):
-        try:
-            if out is None and not kwargs{check}:
-                return fn({names})
-            return rest({values}, out, kwargs)
-        except Exception as error:
-            from .argument_errors import refuse
-
-            refuse(fn, {values}, kwargs, error)
-            raise
-    return form
-"""
-
-
-def _template(source: str) -> types.CodeType:
-    scope: dict[str, Any] = {}
-    exec(compile(source, __file__, "exec"), scope)
-    return scope["outer"](None, None).__code__
-
-
 def _has_duals(values: Any, kind: type = Dual) -> bool:
     return any(isinstance(v, Tensor) and isinstance(v._payload, kind) for v in values)
 

@@ -324,6 +324,11 @@ def outputs(info: Operator) -> dict[str, str]:
     }
 
 
+def head_of_one(info: Operator) -> str:
+    """The parameters of an operator on one tensor."""
+    return f"input{parameters(info)['p']}"
+
+
 def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None = None, **flags: Any) -> Shape:
     """The shape of an operator on one tensor. ``saved()``: the text of the values that a general node lists."""
     p = {"p": "", "ps": "()"} if head else parameters(info)

@@ -100,13 +100,16 @@ AnyShape = Shape | Callable[[], Shape]
 class FirstCall:
     """The callee of a trampoline: it assembles the function, then runs it."""
 
-    __slots__ = ("_shape", "fn", "head", "made", "name", "names", "scope")
+    __slots__ = ("_shape", "defaults", "fn", "head", "made", "name", "names", "scope")
 
-    def __init__(self, name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], head: str) -> None:
+    def __init__(
+        self, name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], head: str, defaults: Any = None
+    ) -> None:
         self.name = name
-        self.head = head
+        self.head = head  # the parameters; the shape may call those by position otherwise
         self._shape = shape
         self.names = names
+        self.defaults = defaults
         # Python drops warnings of a module without a name: NumPy's are not shown, whatever filters a program has set
         self.scope: dict[str, Any] = {"__name__": None, "FIRST_CALL": self}
         self.made: Any = None
@@ -120,8 +123,9 @@ class FirstCall:
         return shape
 
     def _function(self, code: types.CodeType) -> Any:
-        fn = types.FunctionType(code, self.scope, self.name, _trampoline(self.head).__defaults__)
-        fn.__kwdefaults__ = _trampoline(self.head).__kwdefaults__
+        like = _trampoline(self.head)
+        fn = types.FunctionType(code, self.scope, self.name, self.defaults or like.__defaults__)
+        fn.__kwdefaults__ = like.__kwdefaults__
         return fn
 
     def run(self, values: dict[str, Any]) -> Any:
@@ -136,7 +140,9 @@ class FirstCall:
         Two threads may run this at once: both assemble the same code.
         """
         if self.made is None:
-            code = code_of(self.shape).replace(co_name=self.name, co_qualname=self.name)
+            code, own = code_of(self.shape), _trampoline(self.head).__code__.co_varnames
+            variables = own + code.co_varnames[len(own) :]
+            code = code.replace(co_name=self.name, co_qualname=self.name, co_varnames=variables)
             known = {**COMMON, **self.names()}
             self.scope.update({name: known[name] for name in _names_in(code) if name in known})
             self.made = self._function(code)
@@ -145,12 +151,16 @@ class FirstCall:
         return self.made
 
 
-def hot(name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], doc: str | None = None, head: str = "") -> Any:
+def hot(
+    name: str, shape: AnyShape, names: Callable[[], dict[str, Any]], doc: str | None = None, head: str = "",
+    defaults: Any = None,
+) -> Any:  # fmt: skip
     """A function of this shape, assembled at its first call; ``names()`` returns the globals of its text.
 
-    ``head``: the parameters, if the shape is made at the first call too.
+    ``head``: the parameters, if the shape is made at the first call too. ``defaults``: the usual values of parameters,
+    if they are not in it.
     """
-    fn = FirstCall(name, shape, names, head or shape.head).fn
+    fn = FirstCall(name, shape, names, head or shape.head, defaults).fn
     fn.__qualname__ = name
     fn.__doc__ = doc
     fn.__module__ = "wengert"
@@ -168,7 +178,9 @@ def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **n
     assert first_call is not None, f"{fn.__name__} was not put together from a text"
     of_text = first_call.names
     given = (lambda: {**of_text(), **names}) if names else of_text
-    return hot(name or first_call.name, shape or first_call.shape, given, fn.__doc__)
+    if shape is None:
+        return hot(name or first_call.name, first_call._shape, given, fn.__doc__, first_call.head, first_call.defaults)
+    return hot(name or first_call.name, shape, given, fn.__doc__)
 
 
 def _first_call() -> Any:
@@ -193,13 +205,20 @@ def _trampoline(head: str) -> Any:
             value = _USUAL[default] if default in _USUAL else eval(default)
             defaults += [value] * (names is plain)
             of_name |= {name: value} if names is by_name else {}
-    every = (*plain, *by_name, *stars)
-    code = _first_call.__code__.replace(
-        co_argcount=len(plain), co_kwonlyargcount=len(by_name), co_nlocals=len(every), co_varnames=every, co_flags=flags
-    )
-    fn = types.FunctionType(with_handler(code), {}, "first_call", tuple(defaults) or None)
+    code = _trampoline_code(len(plain), len(by_name), len(stars), flags)
+    code = code.replace(co_varnames=(*plain, *by_name, *stars))
+    fn = types.FunctionType(code, {}, "first_call", tuple(defaults) or None)
     fn.__kwdefaults__ = of_name or None
     return fn
+
+
+@lru_cache(None)
+def _trampoline_code(plain: int, by_name: int, stars: int, flags: int) -> types.CodeType:
+    names = tuple([f"p{k}" for k in range(plain + by_name + stars)])
+    code = _first_call.__code__.replace(
+        co_argcount=plain, co_kwonlyargcount=by_name, co_nlocals=len(names), co_varnames=names, co_flags=flags
+    )
+    return with_handler(code)
 
 
 _USUAL = {"None": None, "False": False, "True": True}

@@ -13,8 +13,8 @@ from importlib import import_module
 
 from .._arrays.library import late_functions, lib
 from .._base.dtypes import bfloat16_listeners
-from .._base.late_names import import_all, import_one
-from .._base.registry import expect, table_of
+from .._base.late_names import Table, import_all, import_one
+from .._base.registry import REGISTRY, table_of
 from .._base.silence import silence
 from .._tape.node import name_saved_values
 from .._tensor_api.publish import place
@@ -67,14 +67,22 @@ _all_loaded = False
 
 
 def _import(modules: Iterable[str]) -> None:
-    """Without the cyclic collector, which would look again and again at functions that stay: a fifth of the time."""
+    """Without the cyclic collector, which would look again and again at functions that stay: a fifth of the time.
+
+    It looks at the program's new objects before, and at none of the functions after: these go to the oldest generation.
+    """
     was_on = gc.isenabled()
     try:
-        gc.disable()
+        if was_on:
+            gc.collect(0)
+            gc.disable()
         for name in modules:
             import_module(name if name[0] == "." else f"._ops.{name}", _PACKAGE)
     finally:
         if was_on:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
     place()
     if "logging" in sys.modules or "TORCH_LOGS" in os.environ:
@@ -93,14 +101,10 @@ def _name_saved_values() -> None:
 
 def _expect_names() -> None:
     """Say where the names of the index are."""
-    spaces = {"lib": late_functions} | {space: table_of(space) for space in SPACES}
+    tables: dict[str, Table] = {"lib": late_functions, "operators": REGISTRY} | {s: table_of(s) for s in SPACES}
     for module, groups in INDEX.items():
         for space, text in groups.items():
-            names = text.split()
-            if space == "operators":
-                expect(module, names)
-            else:
-                spaces[space].home.update(dict.fromkeys(names, module))
+            tables[space].home.update(dict.fromkeys(text.split(), module))
     for name in late_functions.home.keys() - dict.keys(late_functions):
         vars(lib).pop(name, None)  # NumPy's function of that name would be found first
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from .._base.errors import noted
-from .._base.late_names import LateMember, LateModule, import_all, keep_former_name, make_ready
+from .._base.late_names import LateMember, LateModule, Unmade, import_all, keep_former_name, make_ready
 from .._base.registry import PUBLIC, not_writable, places, unplaced
 from .._base.tracebacks import parsed
 from .._tape import graph, properties, stochastic
@@ -154,8 +154,11 @@ def settle(value: Any, space: str, name: str) -> None:
     The entries are last, so that after an interrupt the next look-up begins anew. ``space`` and ``name`` are those of
     this look-up, which another thread may have taken out of ``places`` meanwhile.
     """
-    either = value, override_sites.copies.get(id(value))
-    listed = dict.fromkeys((*places.get(id(value), ()), (space, name)))
+    listed = dict.fromkeys((*places.get(key := id(value), ()), (space, name)))
+    either: tuple[Any, ...] = (value,)
+    if type(value) is Unmade:
+        value = value.function
+    either += value, override_sites.copies.get(id(value))
     names = [each for each in listed if PUBLIC[each[0]].peek(each[1]) in either]
     method = override_sites.add(value, names)
     for space, name in names:
@@ -164,7 +167,7 @@ def settle(value: Any, space: str, name: str) -> None:
             setattr(Tensor, name, method)
         dict.__setitem__(table, name, method if space == "Tensor" else value)
         table.unready.pop(name, None)
-    places.pop(id(value), None)
+    places.pop(key, None)
 
 
 def function(space: str, name: str) -> Any:

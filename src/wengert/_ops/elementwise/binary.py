@@ -23,7 +23,8 @@ from ..._base.errors import warn
 from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
-from ..._kinds.out import SAME, convertible, exactly, with_out, write_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import SAME, convertible, exactly, write_out
 from ..._kinds.slow_path import SIGNED, misfit, not_implemented
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of

@@ -17,8 +17,9 @@ from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
+from ..._kinds.keywords import with_out
 from ..._kinds.linear import linear
-from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.out import SAME, exactly, write_out
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.transforms import of_transform
 from ..._tape.conjugates import conjugate_view, flags

@@ -13,7 +13,8 @@ from ..._arrays.layouts import rows
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
-from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import exactly, write_out
 from ..._kinds.slow_path import cast_operand, misfit, not_implemented
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype

@@ -16,7 +16,8 @@ from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
-from ..._kinds.out import convertible, with_out, write_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import convertible, write_out
 from ..._kinds.slow_path import not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of

@@ -19,7 +19,8 @@ from ..._base.registry import ARRAYS, REGISTRY, public, publish
 from ..._kinds.dims import as_int
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
-from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import SAME, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of

@@ -18,7 +18,8 @@ from ..._base.registry import PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
-from ..._kinds.out import CONVERTIBLE, SAME, RuleOf, exactly, with_out, write_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import CONVERTIBLE, SAME, RuleOf, exactly, write_out
 from ..._kinds.slow_path import cast_operand, misfit, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of

@@ -17,8 +17,9 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
+from ..._kinds.keywords import with_axis, with_out
 from ..._kinds.laid_out import laid_out, lay, receives
-from ..._kinds.out import EXACT, exactly, with_axis, with_out, write_out
+from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of

@@ -12,8 +12,9 @@ from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.dims import EVERY_DIM, not_a_bool
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import laid_out, receives
-from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.out import exactly, write_out
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
 from ..._tape.error_text import common_shape, expect_tensor

@@ -14,7 +14,8 @@ from ..._base.errors import warn_once
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.out import EXACT, with_axis, with_out, write_out
+from ..._kinds.keywords import with_axis, with_out
+from ..._kinds.out import EXACT, write_out
 from ..._kinds.slow_path import misfit, no_complex_grad, require
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Transformed

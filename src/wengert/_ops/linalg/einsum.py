@@ -12,9 +12,10 @@ import math
 from typing import Any
 
 from ..._base.registry import TENSORS, public
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import receives
 from ..._kinds.linear import bilinear
-from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.out import exactly, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype

@@ -10,8 +10,9 @@ from ..._arrays.layouts import column_order, in_columns
 from ..._arrays.scipy_functions import from_scipy
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import TENSORS, public
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import laid_out, receives
-from ..._kinds.out import exactly, safely, with_out
+from ..._kinds.out import exactly, safely
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
 from ..._payloads.batching import for_each_example

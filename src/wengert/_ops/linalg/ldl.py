@@ -11,7 +11,8 @@ from ..._arrays.linalg import lapack_ldl, solved_by_ldl
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, on_host, public
 from ..._kinds.general import general
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import EXACT
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import on_meta
 from ..._payloads.transforms import Transformed

@@ -9,8 +9,9 @@ import numpy as np
 from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import EVERY_DIM
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay, receives
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT
 from ..._payloads.meta import on_meta
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap

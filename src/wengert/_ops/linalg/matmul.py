@@ -20,8 +20,9 @@ from ..._base.errors import noted
 from ..._base.registry import REGISTRY, TENSORS, plain, public, publish
 from ..._kinds.backward import OperandShape
 from ..._kinds.general import general
+from ..._kinds.keywords import with_out
 from ..._kinds.linear import MANY, between, bilinear, refuse_mixed
-from ..._kinds.out import EXACT, exactly, with_out, write_out
+from ..._kinds.out import EXACT, exactly, write_out
 from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap

@@ -16,9 +16,10 @@ from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
 from ..._kinds.fronts import in_usual_call
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay
 from ..._kinds.linear import bilinear, linear
-from ..._kinds.out import EXACT, Rule, RuleOf, exactly, safely, with_out
+from ..._kinds.out import EXACT, Rule, RuleOf, exactly, safely
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import require
 from ..._payloads.meta import no_kernel, on_meta

@@ -14,8 +14,9 @@ from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import EVERY_DIM
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay, receives
-from ..._kinds.out import EXACT, exactly, safely, with_out
+from ..._kinds.out import EXACT, exactly, safely
 from ..._kinds.return_types import return_type
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype

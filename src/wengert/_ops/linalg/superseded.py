@@ -7,8 +7,9 @@ from typing import Any
 from ..._arrays.layouts import in_columns, in_rows
 from ..._base.errors import warn, warn_once
 from ..._base.registry import TENSORS, public
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import laid_out, lay
-from ..._kinds.out import ANY, EXACT, safely, with_out, write_out
+from ..._kinds.out import ANY, EXACT, safely, write_out
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
 from .einsum import multi_dot

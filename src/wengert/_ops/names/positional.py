@@ -14,7 +14,8 @@ from ..._base.dtypes import type_name
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.out import exactly, with_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import exactly
 from ..._kinds.slow_path import misfit, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import on_meta

@@ -20,7 +20,8 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
-from ..._kinds.out import SAME, exactly, with_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import SAME, exactly
 from ..._kinds.slow_path import no_complex_grad
 from ..._tape.inplace import apply_composed_inplace
 from ..._tape.promotion import logical_dtype

@@ -15,8 +15,8 @@ from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY
 from ..._base.grad_mode import no_grad
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.general import general
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import ordered, receives
-from ..._kinds.out import with_out
 from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype

@@ -17,8 +17,9 @@ from ..._arrays.pooling import pooled_size
 from ..._base.constants import type_name
 from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
+from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import with_channels_of
-from ..._kinds.out import EXACT, with_out
+from ..._kinds.out import EXACT
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor

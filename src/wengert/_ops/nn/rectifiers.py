@@ -19,7 +19,8 @@ from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.fronts import in_usual_call
 from ..._kinds.general import general
-from ..._kinds.out import SAME, with_out
+from ..._kinds.keywords import with_out
+from ..._kinds.out import SAME
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors

@@ -20,8 +20,9 @@ from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
+from ..._kinds.keywords import with_axis, with_keywords
 from ..._kinds.linear import linear
-from ..._kinds.out import CONVERTIBLE, EXACT, Rule, convertible, exactly, with_axis, with_keywords, write_out
+from ..._kinds.out import CONVERTIBLE, EXACT, Rule, convertible, exactly, write_out
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
@@ -52,7 +53,7 @@ def reduction(
     given_rule: Any = EXACT,
     one_dim: tuple[Any, ...] | None = None,
 ) -> Callable[[Any], Any]:
-    """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.out``).
+    """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.keywords``).
 
     ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``, with ``dtype_of`` in any dtype;
     ``given_rule`` is the rule for ``out`` beside a ``dtype=``.

@@ -16,7 +16,8 @@ from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
 from ..._kinds.dims import REQUIRED, as_int, normal_dim
 from ..._kinds.general import general
-from ..._kinds.out import convertible, with_axis, with_out, write_out
+from ..._kinds.keywords import with_axis, with_out
+from ..._kinds.out import convertible, write_out
 from ..._kinds.slow_path import misfit
 from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap

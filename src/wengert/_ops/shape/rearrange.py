@@ -21,9 +21,10 @@ from ..._base.modes import slow_always
 from ..._base.registry import plain_body, public
 from ..._kinds.dims import as_int, normal_dim, normal_dims, not_a_bool
 from ..._kinds.fronts import in_usual_call
+from ..._kinds.keywords import with_axis, with_out
 from ..._kinds.laid_out import lay
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_axis, with_out
+from ..._kinds.out import EXACT
 from ..._kinds.slow_path import require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta

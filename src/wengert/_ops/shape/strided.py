@@ -17,8 +17,9 @@ from ..._arrays.memory import bytes_around, repeats, restrided
 from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
+from ..._kinds.keywords import with_axis, with_out
 from ..._kinds.linear import linear
-from ..._kinds.out import EXACT, with_axis, with_out
+from ..._kinds.out import EXACT
 from ..._kinds.slow_path import no_complex_grad
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import one_example

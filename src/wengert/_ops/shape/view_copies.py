@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._base.registry import public
 from ..._kinds.dims import as_int, normal_dim
-from ..._kinds.out import EXACT, exactly, with_axis, with_out
+from ..._kinds.keywords import with_axis, with_out
+from ..._kinds.out import EXACT, exactly
 from ..._payloads.meta import Meta
 from ..._payloads.transforms import Dual
 from ..._tape.node import NoHistory, Port, named

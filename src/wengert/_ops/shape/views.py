@@ -13,7 +13,7 @@ from ..._base.errors import noted, warn_once
 from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.out import with_axis
+from ..._kinds.keywords import with_axis
 from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result

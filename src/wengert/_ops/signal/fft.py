@@ -20,8 +20,9 @@ from ..._arrays.library import COLONS, in_lib, silent_functions
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
+from ..._kinds.keywords import with_out
 from ..._kinds.linear import linear
-from ..._kinds.out import of_kind, with_out
+from ..._kinds.out import of_kind
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import placed
