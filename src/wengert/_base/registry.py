@@ -14,7 +14,7 @@ from typing import Any
 
 from .docstrings import described
 from .hooks import hook
-from .late_names import PublicTable, Table, Unmade
+from .late_names import PublicTable, Table, Unmade, import_one
 
 
 class Namespace:
@@ -30,6 +30,8 @@ class ByOperator(Namespace):
     def __getattr__(self, name: str) -> Any:
         if name not in REGISTRY:
             raise AttributeError(f"no operator is called {name}")
+        if name in REGISTRY.home:
+            import_one.run(REGISTRY.home[name])  # to its end: the operator may use what stands behind it
         fn = self._form(REGISTRY[name])
         return self.__dict__.setdefault(name, fn)  # its module may have set another one
 
@@ -37,9 +39,8 @@ class ByOperator(Namespace):
 TENSORS: Any = ByOperator(lambda info: info.op)
 TRANSFORMED: Any = ByOperator(lambda info: types.MethodType(bind.run, info))
 ARRAYS: Any = ByOperator(lambda info: laid_out(ARRAYS, info))
-COMPLEX_ARRAYS: Any = ByOperator(
-    ARRAYS._form
-)  # the same functions; only its identity differs: the cotangent is complex
+# The same functions; only its identity differs: the cotangent is complex.
+COMPLEX_ARRAYS: Any = ByOperator(ARRAYS._form)
 COMPLEX_ARRAYS.__dict__ = ARRAYS.__dict__
 
 
@@ -228,12 +229,14 @@ def publish(fn: Any, names: str | tuple[str, ...]) -> Any:
         fn.__doc__ = described(fn.__doc__, full_names)
     elif type(fn) is Unmade:
         fn.names += full_names
-    split = [(space, name) for space, _, name in (full.rpartition(".") for full in full_names)]
-    for space, name in split:
+    split = []
+    for full in full_names:
+        space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{name}' is no public name: one is 'space.name', as in 'torch.exp'")
         if space == "Tensor" and type(fn) is property:
             fn = not_writable(name, fn)
+        split.append((space, name))
     places.setdefault(id(fn), []).extend(split)
     for space, name in split:  # after ``places``: from here on other threads find it
         table_of(space)[name] = fn

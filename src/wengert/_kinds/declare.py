@@ -33,19 +33,19 @@ FACTS: dict[str, tuple[str, ...]] = {
     "affine": ("refuse_mixed", "saved_as"),
     "general": ("absent", "constants_from", "refuse_mixed", "results", "view"),
 }  # by kind, the fields of ``Operator`` that a declaration may set besides the decorator's own keywords
+_KNOWN = {kind: frozenset((*_OF_EVERY_KIND, *facts)) for kind, facts in FACTS.items()}
 
 
 def declared(decorator: Any, body: Any, facts: dict[str, Any], **usual: Any) -> Operator:
     """The record of one operator: its checked ``facts`` override the ``usual`` values of the kind."""
     kind = decorator.__name__
-    known = (*_OF_EVERY_KIND, *FACTS[kind])
-    for name, value in facts.items():
-        if name not in known:
-            code = decorator.__code__
-            own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            raise TypeError(f"{kind}() got an unexpected keyword '{name}'{nearest(name, (*own, *known))}")
-        if name == "dtypes" and not (isinstance(value, str) and value and set(value) <= set("fcib")):
-            raise ValueError(f"{body.__name__}: dtypes={value!r} must be some of the letters 'fcib'")
+    for name in facts.keys() - _KNOWN[kind]:
+        code = decorator.__code__
+        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        raise TypeError(f"{kind}() got an unexpected keyword '{name}'{nearest(name, (*own, *_KNOWN[kind]))}")
+    dtypes = facts.get("dtypes", "f")
+    if not (isinstance(dtypes, str) and dtypes and set(dtypes) <= set("fcib")):
+        raise ValueError(f"{body.__name__}: dtypes={dtypes!r} must be some of the letters 'fcib'")
     info = Operator(body, **{"kind": kind, **usual, **facts})
     if info.in_float32 in ("result", "both"):
         info.layout = once(info.layout)

@@ -20,7 +20,7 @@ of it for plain arrays only, which leaves all other cases to the first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -278,17 +278,26 @@ class SavePlan:
         self.is_joint = self.joint is not None and info.arity != 1
         self.formulas = [(f, formula_names(f)) for f in map(grad.get, operand_names)] if isinstance(grad, dict) else []
         named = [names for _, names in self.formulas] or [formula_names(self.joint)]
-        self.uses = tuple(dict.fromkeys(name for names in named for name in names))
-        self.values = tuple(f"v{k}" for k in range(len(self.uses)))  # their variables in the backward step
-        self.sources = tuple(self._source(name, operand_names) for name in self.uses)
-        # for each saved value the operands whose formulas use it; those of a joint formula count for all operands
-        self.users = tuple(
-            tuple(k for k, (_, names) in enumerate(self.formulas) if use in names) or range(len(operand_names))
-            for use in self.uses
-        )
-        self.kept_results = tuple((j, i) for j, (how, i) in enumerate(self.sources) if how == "result")
-        self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
+        self.uses = tuple(dict.fromkeys([name for names in named for name in names]))
+        self.sources = tuple([self._source(name, operand_names) for name in self.uses])
+        self.kept_results = tuple([(j, i) for j, (how, i) in enumerate(self.sources) if how == "result"])
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The variables of the saved values in the backward step."""
+        return tuple([f"v{k}" for k in range(len(self.uses))])
+
+    @cached_property
+    def public_names(self) -> tuple[str, ...]:
+        """The names of the saved values that a node shows."""
+        return tuple([n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs"])
+
+    def _users(self, operands: int) -> list[Any]:
+        """For each saved value the operands whose formulas use it; those of a joint formula count for all operands."""
+        return [
+            [k for k, (_, names) in enumerate(self.formulas) if use in names] or range(operands) for use in self.uses
+        ]
 
     def _source(self, name: str, operand_names: tuple[str, ...]) -> tuple[str, Any]:
         """The source of a value that a formula uses."""
@@ -320,7 +329,7 @@ class SavePlan:
         ``sure`` operands are tensors. ``sequence``: the text of a sequence of operands. ``p``: that of a parameter.
         """
         parts = []
-        for (how, i), users in zip(self.sources, self.users, strict=True):
+        for (how, i), users in zip(self.sources, self._users(len(operands)), strict=True):
             a = array.format(i)
             if how == "operand":  # saved only if a formula that will run uses it
                 x = operands[i]

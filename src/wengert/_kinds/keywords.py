@@ -66,11 +66,15 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
         return otherwise(args, out, kwargs)
 
     def scope() -> dict[str, Any]:
-        from .argument_errors import refuse  # not needed to import the package
-
-        return {"otherwise": fn, "rest": rest, "refuse": refuse, "REQUIRED": REQUIRED, "Exception": Exception}
+        return {"otherwise": fn, "rest": rest, "refused": _refused, "REQUIRED": REQUIRED, "Exception": Exception}
 
     return functools.wraps(fn)(FirstCall(code.co_name, shape, scope, f"{', '.join(names)}{_BY_NAME}", defaults).fn)
+
+
+def _refused(*args: Any) -> None:
+    from .argument_errors import refuse  # not needed before an error
+
+    refuse(*args)
 
 
 def with_axis(fn: Any) -> Any:
@@ -114,6 +118,6 @@ try:
         return otherwise({names})
     return rest(({names},), out, kwargs)
 except Exception as error:
-    refuse(otherwise, ({names},), kwargs, error)
+    refused(otherwise, ({names},), kwargs, error)
     raise
 """

@@ -113,7 +113,7 @@ class FirstCall:
         # Python drops warnings of a module without a name: NumPy's are not shown, whatever filters a program has set
         self.scope: dict[str, Any] = {"__name__": None, "FIRST_CALL": self}
         self.made: Any = None
-        self.fn = self._function(_trampoline(head).__code__)
+        self.fn = self._function()
 
     @property
     def shape(self) -> Shape:
@@ -122,9 +122,9 @@ class FirstCall:
             self._shape = shape = shape()
         return shape
 
-    def _function(self, code: types.CodeType) -> Any:
+    def _function(self, code: types.CodeType | None = None) -> Any:
         like = _trampoline(self.head)
-        fn = types.FunctionType(code, self.scope, self.name, self.defaults or like.__defaults__)
+        fn = types.FunctionType(code or like.__code__, self.scope, self.name, self.defaults or like.__defaults__)
         fn.__kwdefaults__ = like.__kwdefaults__
         return fn
 

@@ -48,8 +48,12 @@ MODULES = (
 
 @import_one.set
 def load(module: str) -> None:
-    """Import one of the modules, and attach its names."""
-    _import((module,))
+    """Import one of the modules, to its end, and attach its names."""
+    there = sys.modules.get(_PACKAGE + module if module[0] == "." else f"{__name__}.{module}")
+    if there is None or getattr(there.__spec__, "_initializing", True):  # another thread may be in the middle of it
+        _import((module,))
+    else:
+        place()
 
 
 @import_all.set
