@@ -36,8 +36,12 @@ class ByOperator(Namespace):
         return self.__dict__.setdefault(name, fn)  # its module may have set another one
 
 
+def _of_values(info: Operator) -> Any:
+    return types.MethodType(bind.run, info)
+
+
 TENSORS: Any = ByOperator(lambda info: info.op)
-TRANSFORMED: Any = ByOperator(lambda info: types.MethodType(bind.run, info))
+TRANSFORMED: Any = ByOperator(_of_values)
 ARRAYS: Any = ByOperator(lambda info: laid_out(ARRAYS, info))
 # The same functions; only its identity differs: the cotangent is complex.
 COMPLEX_ARRAYS: Any = ByOperator(ARRAYS._form)

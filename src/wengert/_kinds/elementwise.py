@@ -126,7 +126,7 @@ def _with_blocks(known: dict[str, Any], core: Shape, calls: tuple[Call, ...], ho
     def other_order() -> dict[str, Any]:
         return {**known, "N": stepping(shared_product)}
 
-    alike = core.but(blocks=False, orders=False)
+    alike = core.but(blocks=False, orders=False, careful=True)
     made = {**known, "large": hot(name, alike, large)}
     return made | {"other_order": hot(name, alike, other_order)} if core.flags.get("orders") else made
 

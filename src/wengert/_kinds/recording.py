@@ -155,14 +155,17 @@ try:
     else:
         return other_order({x}, other)  #? ordered and orders
         t._payload = {r}fn(xa, {z})  #? not (ordered and orders)
-except (ValueError, TypeError) as error:  #? broadcast
-    return reject(info, {x}, other, error)
-except TypeError as error:  #? not broadcast
-    return reject(info, {x}, other, error)
-except ARITHMETIC:
-    t._payload = {r}silently(fn, xa, {z})
-except AttributeError:  # a tensor on a tape of its own, or another library's array: neither has such flags
-    t._payload = {r}fn(xa, {z})
+except FAILURES:  #? not careful
+    return careful({x}, other)  #? not careful
+except (ValueError, TypeError) as error:  #? careful and broadcast
+    return reject(info, {x}, other, error)  #? careful and broadcast
+except TypeError as error:  #? careful and not broadcast
+    return reject(info, {x}, other, error)  #? careful and not broadcast
+#? careful
+    except ARITHMETIC:
+        t._payload = {r}silently(fn, xa, {z})
+    except AttributeError:  # a tensor on a tape of its own, or another library's array: neither has such flags
+        t._payload = {r}fn(xa, {z})
 """
 PIECES["binary_unrecorded"] = """
 t = make()

@@ -144,7 +144,10 @@ class FirstCall:
             variables = own + code.co_varnames[len(own) :]
             code = code.replace(co_name=self.name, co_qualname=self.name, co_varnames=variables)
             known = {**COMMON, **self.names()}
-            self.scope.update({name: known[name] for name in _names_in(code) if name in known})
+            used = _names_in(code)
+            if "careful" in used:  # the same function, whose text handles failures
+                known["careful"] = hot(self.name, self.shape.but(careful=True), lambda: known)
+            self.scope.update({name: known[name] for name in used if name in known})
             self.made = self._function(code)
         if self.fn.__code__ is _trampoline(self.head).__code__:
             self.fn.__code__ = self.made.__code__
@@ -372,7 +375,7 @@ if c is not None and c._seq > n._seq:
 
 COMMON: dict[str, Any] = {
     "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "EVERY_DIM": EVERY_DIM,
-    "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
+    "FAILURES": (AttributeError, TypeError, ValueError, *ARITHMETIC), "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
     "Parts": Parts, "TUPLES_OF_DIM": TUPLES_OF_DIM, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
