@@ -93,6 +93,8 @@ one = T.ones((), requires_grad=True)
     e = A.graph.get_gradient_edge(x.exp()); A.grad(e, x, grad_outputs=T.ones(4))
     e = A.graph.get_gradient_edge(x.exp()); A.grad(e, x, grad_outputs=T.ones(2, dtype=T.complex64))
     e = A.graph.get_gradient_edge(x.exp().sum()); A.backward(e, grad_tensors=T.ones(4))
+    f = A._force_original_view_tracking(True)(A.is_view_replay_enabled); r = A.is_view_replay_enabled(), f(), A.is_view_replay_enabled()
+    T._C._stash_obj_in_tls('k', 1); T._C._remove_obj_from_tls('k'); T._C._remove_obj_from_tls('k'); r = T._C._is_key_in_tls('k')
     """,
 )
 
@@ -180,9 +182,47 @@ d = fw.make_dual(T.ones(2), T.tensor([2., 3.])); plain = T.tensor([1., 0.])
     """,
 )
 
+BOXED = (
+    """
+import weakref
+log, x = [], T.ones(2, requires_grad=True)
+def boxed(back, materialize=True):
+    class Boxed(A.Function):
+        boxed_grads_call = True
+        @staticmethod
+        def forward(ctx, x): ctx.set_materialize_grads(materialize); return x * 2, x * 3
+        @staticmethod
+        def backward(ctx, grads): log.append((type(grads), list(grads))); return back(grads)
+    return Boxed.apply(x)
+def both(grads): return grads[0] * 2 + grads[1] * 3
+def emptied(grads): ref = weakref.ref(grads[0]); r = both(grads); grads.clear(); log.clear(); return r if ref() is None else None
+def second(grads): return grads[1] * 3
+""",
+    """
+    a, b = boxed(both); (a + b).sum().backward(); r = x.grad, log
+    a, b = boxed(both); b.sum().backward(); r = x.grad, log
+    a, b = boxed(second, False); b.sum().backward(); r = x.grad, log
+    a, b = boxed(emptied); (a * b).sum().backward(); r = x.grad
+    a, b = boxed(both); r = a.grad_fn.apply(T.ones(2), x), log
+    a, b = boxed(len); r = a.grad_fn.apply([x]), log
+    r = A.Function.boxed_grads_call
+    """,
+)
+
 CHECKPOINTS = (
     """
-checkpoint = __import__(T.__name__ + '.utils.checkpoint', fromlist=['x']).checkpoint
+import functools
+checks = __import__(T.__name__ + '.utils.checkpoint', fromlist=['x'])
+checkpoint, P, aten, log = checks.checkpoint, checks.CheckpointPolicy, T.ops.aten, []
+library = __import__(T.__name__ + '.library', fromlist=['x'])
+h = T.ones(2, requires_grad=True)
+def keeping(policy): return functools.partial(checks.create_selective_checkpoint_contexts, policy)
+def sines(ctx, op, *args): log.append((str(op), ctx.is_recompute, ctx.op_output)); return op is aten.sin.default
+def run(f, policy=sines, **k): return checkpoint(f, h, use_reentrant=False, context_fn=keeping(policy), **k)
+def more(f):
+    calls = []
+    def body(x): calls.append(1); return f(x) if len(calls) > 1 else x.sin().cos()
+    return body
 a, b, kept = T.ones(1, requires_grad=True), T.tensor(1.), []
 class Keeps(A.Function):
     @staticmethod
@@ -199,6 +239,13 @@ class Nan(A.Function):
     checkpoint(Keeps.apply, a, b, use_reentrant=False).backward(); r = kept[0] is b
     with A.graph.saved_tensors_hooks(lambda x: x, lambda x: x): c = Keeps.apply(a, b)\\nc.backward(); r = kept[0] is b
     o = Nan.apply(T.ones(3, requires_grad=True))\\nwith A.set_detect_anomaly(True): o.backward()
+    run(lambda x: x.detach().sin().cos()); r = log
+    run(more(lambda x: x.sin().cos().exp()), early_stop=False).sum().backward()
+    run(more(lambda x: x.sin().sin().cos()), early_stop=False).sum().backward()
+    y = run(lambda x: x.sin().cos().exp()); y.sum().backward(retain_graph=True); y.sum().backward()
+    op = library.custom_op('suite::twice', lambda x: x.sin() * 2, mutates_args=(), schema='(Tensor x) -> Tensor'); run(lambda x: op(x.detach())); r = log
+    checkpoint(more(lambda x: x), h, use_reentrant=False).sum().backward()
+    T._C._dynamo.eval_frame._set_lru_cache(False); r = T._C._dynamo.eval_frame._set_lru_cache(True)
     """,
 )
 
@@ -337,6 +384,33 @@ def noted(t): print(facts(t)); return t.sum()
     """,
 )
 
+GRADIENT_LAYOUTS = (
+    """
+policy, wide = A.enforce_grad_layout_policy, T.ones(4, 3)
+def leaf(): return T.ones(3, 4).t().requires_grad_()
+def facts(g): return g.stride(), type(g.grad_fn).__name__
+def told(x, **k): (x * x * wide[:, :x.shape[1]]).sum().backward(**k); return facts(x.grad)
+class Rows(A.Function):
+    @staticmethod
+    def forward(ctx, x, held): ctx.held = held; return x.sum()
+    @staticmethod
+    def backward(ctx, g): g = T.ones(4, 3); ctx.held.append(g); return g, None
+class Forgets(list):
+    def append(self, g): pass
+""",
+    """
+    r = told(leaf()), told(leaf(), create_graph=True), told(T.ones(4, 6)[:, ::2].requires_grad_(), create_graph=True)
+    r = told(T.ones(4, 1).expand(4, 2).requires_grad_(), create_graph=True), told(T.ones(4, 3).requires_grad_(), create_graph=True)
+    x = leaf(); x.backward(wide, create_graph=True); r = facts(x.grad)
+    with policy(False): r = told(leaf()), T._C._is_grad_layout_enforcement_enabled()
+    policy(False); x = leaf(); Rows.apply(x, Forgets()).backward(); policy(True); r = facts(x.grad)
+    with policy(False): x = leaf(); Rows.apply(x, []).backward(); r = facts(x.grad)
+    with policy(False): r = told(leaf(), create_graph=True)
+    f = policy(False)(lambda: told(leaf())); r = T._C._is_grad_layout_enforcement_enabled(), f(), told(leaf())
+    T._C._set_grad_layout_enforcement_enabled(False); r = told(leaf()); policy(); r += told(leaf())
+    """,
+)
+
 UNDERIVED = (
     """
 a = T.tensor([[4., 1.], [1., 3.]]); h = a.clone().requires_grad_()
@@ -369,11 +443,13 @@ TABLES = {
     "dirty": DIRTY,
     "conjugates": CONJUGATES,
     "dual": DUAL,
+    "boxed": BOXED,
     "checkpoints": CHECKPOINTS,
     "checks": CHECKS,
     "transforms": TRANSFORMS,
     "underived": UNDERIVED,
     "layouts": LAYOUTS,
+    "gradient layouts": GRADIENT_LAYOUTS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")

@@ -110,6 +110,7 @@ def give_first(leaves: dict[Node, Any]) -> None:
         leaves.update(others)
 
 
+free_layouts: list[bool] = []  # not empty: a gradient that nothing else refers to stays as it lies in memory
 leaf_observers: list[Any] = []  # called for every leaf that accumulates: fn(node, cotangent, step); the profiler
 
 
@@ -137,7 +138,8 @@ def accumulate(
         if h.pre:
             (g,) = call_prehooks(h, (g,), create_graph)
     if m.grad is None and not isinstance(g, Tensor):
-        g = _own(getrefcount(g) <= _local, g)
+        copied = (lambda g: _laid_out_as(m.box.a, g.copy())) if free_layouts else ndarray.copy
+        g = _own(getrefcount(g) <= _local, g, copied)
     if add is not None:
         add(m, g)
     elif g is not None:
@@ -160,7 +162,7 @@ _ARRAYS = frozenset((ndarray, np.float32, np.float64))
 def _add_to_grad(m: Any, g: Any) -> None:
     old = m.grad
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
-        m.grad = _recorded_copy(g) if old is None else g + old if _is_sparse(old) else old + g
+        m.grad = _recorded_copy(m.box.a, g) if old is None else g + old if _is_sparse(old) else old + g
         return
     want = m.box.a.dtype if m._hooks is None or m._hooks.grad_dtype is None else g.dtype
     if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
@@ -174,7 +176,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        m.grad = tensor_on(_laid_out_as(m.box.a, g))
+        m.grad = tensor_on(g if free_layouts else _laid_out_as(m.box.a, g))
         return
     a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
@@ -234,9 +236,10 @@ class CopyBackwards(Node):
         return (self.fx, g)
 
 
-def _recorded_copy(g: Tensor) -> Tensor:
-    """A copy of the gradient, because ``.grad`` may be written to."""
+def _recorded_copy(a: Any, g: Tensor) -> Tensor:
+    """A copy of a leaf's gradient, because ``.grad`` may be written to."""
     copy = g.clone()
-    if copy._node is not None:
+    copy._payload = _laid_out_as(a, copy._payload)
+    if copy._node is not None and (type(a) is not ndarray or not a.size or is_dense(a.shape, a.strides, a.itemsize)):
         copy._node = CopyBackwards(g._node)
     return copy

@@ -67,6 +67,7 @@ class Function(FunctionCtx, NodeOfInstance, metaclass=FunctionMeta):
 
     generate_vmap_rule = False
     clear_saved_tensors_on_access = False
+    boxed_grads_call = False  # ``backward(ctx, grads)`` is given a list, from which it may remove gradients
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if _is_static(type(self), "forward"):
@@ -113,17 +114,17 @@ class Function(FunctionCtx, NodeOfInstance, metaclass=FunctionMeta):
         )
 
     @classmethod
-    def _own_backward(cls) -> Any:
-        """``vjp`` or ``backward``, whichever the class defines."""
+    def _own_backward(cls, ctx: Any, grads: list[Any]) -> Any:
+        """The results of ``vjp`` or ``backward``, whichever the class defines."""
         backward, vjp = cls.backward, cls.vjp
-        if vjp is Function.vjp:
-            return backward
-        if backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                "implement one of them."
-            )
-        return vjp
+        if vjp is not Function.vjp:
+            if backward is not Function.backward:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                    "implement one of them."
+                )
+            backward = vjp
+        return backward(ctx, grads) if cls.boxed_grads_call else backward(ctx, *grads)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
