@@ -83,6 +83,10 @@ one = T.ones((), requires_grad=True)
     (x * x).sum().backward(create_graph=True); r = graph(x.grad.grad_fn), x.grad
     p, q = A.grad(Product.apply(x, 2, y).sum(), (x, y), one, create_graph=True); r = graph(p.grad_fn), p.grad_fn is q.grad_fn, q.output_nr
     p, q = A.grad(Product.apply(x, 2, y).sum(), (x, y), one, create_graph=True); p.sum().backward()
+    Product.apply(x, b=y, t=1)
+    Product.apply(x, 2, y, b=y)
+    Product.apply(x, b=y)
+    r = Product.apply(x, b=y, s=2)
     z = C.DelayedError('Boom', 1)(x); r = graph(z.grad_fn), z
     z = C.DelayedError('Boom', 2)(x, y); r = z; z[0].sum().backward()
     z = C.UndefinedGrad()(x); z.sum().backward(); r = graph(z.grad_fn), x.grad
@@ -433,6 +437,17 @@ class All(T.fx.Tracer):
     T.func.grad(lambda t: T.heaviside(t, t).sum())(a)
     r = T.heaviside(h, a)
     r = [T.fx.GraphModule(m, All().trace(m)).code for m in (T.nn.ReLU(), T.nn.ReLU(inplace=True))]
+    y = h.clone().acosh_(); r = y, y._version; y.sum().backward()
+    h.clone().arctanh_().sum().backward()
+    y = T.view_as_real(T.view_as_complex(h.clone()).asinh_()); r = y; y.sum().backward()
+    y = h.clone(); y.gt_(2); r = y, y.grad_fn.next_functions; y.sum().backward(); r += (h.grad,)
+    o = T.tensor([1., 3.], requires_grad=True); y = h * 1; y[:1].eq_(o); r = y; y.sum().backward(); r = h.grad, o.grad
+    o = T.ones(2, 2, dtype=T.float64, requires_grad=True); y = T.ones(2, 2).le_(o); r = y; (g,) = A.grad(y.sum(), o, create_graph=True); r = y, g, g.requires_grad
+    y = h.clone(); w = y * y; y.ne_(a); w.sum().backward()
+    y = h.clone(); n = y.grad_fn; y[0].logical_not_(); y.logical_and_(a); r = y, y.grad_fn is n, y._version; y.sum().backward(); r += (h.grad,)
+    y = h.clone(); w = y * y; y.logical_or_(a); w.sum().backward()
+    r = h.logical_xor_(a), h._version, a.logical_and_(h).requires_grad
+    w = h.sum(1); y = w * w; w.detach().add_(1); y.sum().backward()
     """,
 )
 

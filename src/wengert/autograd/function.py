@@ -176,6 +176,8 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
     with_ctx = cls.setup_context is Function.setup_context
     signature = inspect.signature(cls.forward)
+    if with_ctx:
+        _refuse_names(cls.forward.__name__, list(signature.parameters.values())[1:], len(args), kwargs)
     bound = signature.bind(*((None, *args) if with_ctx else args), **kwargs)
     bound.apply_defaults()
     for name in kwargs:
@@ -187,6 +189,19 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
                 )
             raise TypeError(f"{cls.forward.__name__}() got an unexpected keyword argument '{name}'")
     return bound.args[1:] if with_ctx else bound.args
+
+
+def _refuse_names(name: str, parameters: list[Any], given: int, kwargs: Any) -> None:
+    """Raise PyTorch's errors for keyword arguments that are not all of the others."""
+    places = {p.name: i for i, p in enumerate(parameters) if p.kind is p.POSITIONAL_OR_KEYWORD}
+    for key in kwargs:
+        if key not in places:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        if places[key] < given:
+            raise TypeError(f"{name}() got multiple values for argument '{key}'")
+    for key, i in places.items():
+        if i >= given and key not in kwargs and parameters[i].default is parameters[i].empty:
+            raise TypeError(f"{name}() missing required argument: '{key}' (position {i})")
 
 
 # ---- running
