@@ -110,7 +110,6 @@ def give_first(leaves: dict[Node, Any]) -> None:
         leaves.update(others)
 
 
-free_layouts: list[bool] = []  # not empty: a gradient that nothing else refers to stays as it lies in memory
 leaf_observers: list[Any] = []  # called for every leaf that accumulates: fn(node, cotangent, step); the profiler
 
 
@@ -138,8 +137,7 @@ def accumulate(
         if h.pre:
             (g,) = call_prehooks(h, (g,), create_graph)
     if m.grad is None and not isinstance(g, Tensor):
-        copied = (lambda g: _laid_out_as(m.box.a, g.copy())) if free_layouts else ndarray.copy
-        g = _own(getrefcount(g) <= _local, g, copied)
+        g = _own(getrefcount(g) <= _local, g)
     if add is not None:
         add(m, g)
     elif g is not None:
@@ -176,7 +174,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        m.grad = tensor_on(g if free_layouts else _laid_out_as(m.box.a, g))
+        m.grad = tensor_on(_laid_out_as(m.box.a, g))
         return
     a = old._payload
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
@@ -203,11 +201,14 @@ def _is_sparse(t: Tensor) -> bool:
     return getattr(t._payload, "is_sparse", False)
 
 
-def _laid_out_as(a: Any, g: Any) -> Any:
+free_layouts: list[bool] = []  # not empty: gradients stay as they lie in memory
+
+
+def _laid_out_as(a: Any, g: Any, free: Any = free_layouts) -> Any:
     """The gradient with its leaf's strides if the leaf is dense in memory, else in rows: PyTorch's layout contract."""
     if type(a) is not ndarray or type(g) is not ndarray:
         return g
-    if a.flags.c_contiguous and a.strides == g.strides:  # nearly all
+    if (a.flags.c_contiguous and a.strides == g.strides) or free:  # nearly all
         return g
     if not is_dense(a.shape, a.strides, a.itemsize):
         return in_rows(g)
@@ -239,7 +240,7 @@ class CopyBackwards(Node):
 def _recorded_copy(a: Any, g: Tensor) -> Tensor:
     """A copy of a leaf's gradient, because ``.grad`` may be written to."""
     copy = g.clone()
-    copy._payload = _laid_out_as(a, copy._payload)
+    copy._payload = _laid_out_as(a, copy._payload, False)
     if copy._node is not None and (type(a) is not ndarray or not a.size or is_dense(a.shape, a.strides, a.itemsize)):
         copy._node = CopyBackwards(g._node)
     return copy

@@ -78,8 +78,8 @@ class _Told(Setting):
 class enforce_grad_layout_policy(_Told):
     """Set whether a new ``.grad`` lies in memory as its leaf does, if that is dense, else in rows.
 
-    Where it need not, a gradient that nothing else refers to is not copied into that order. It acts immediately, as a
-    context manager and as a decorator.
+    Where it need not, the gradient is not copied into that order. It acts immediately, as a context manager and as a
+    decorator.
 
     >>> import wengert as torch
     >>> x = torch.ones(3, 2).t().requires_grad_()
