@@ -437,7 +437,7 @@ class All(T.fx.Tracer):
     y = h.clone().acosh_(); r = y, y._version; y.sum().backward()
     h.clone().arctanh_().sum().backward()
     y = T.view_as_real(T.view_as_complex(h.clone()).asinh_()); r = y; y.sum().backward()
-    y = h.clone(); y.gt_(2); r = y, y.grad_fn.next_functions; y.sum().backward(); r += (h.grad,)
+    y = h.clone(); y.gt_(other=2); r = y, y.grad_fn.next_functions; y.sum().backward(); r += (h.grad,)
     o = T.tensor([1., 3.], requires_grad=True); y = h * 1; y[:1].eq_(o); r = y; y.sum().backward(); r = h.grad, o.grad
     o = T.ones(2, 2, dtype=T.float64, requires_grad=True); y = T.ones(2, 2).le_(o); r = y; (g,) = A.grad(y.sum(), o, create_graph=True); r = y, g, g.requires_grad
     y = h.clone(); w = y * y; y.ne_(a); w.sum().backward()

@@ -7,7 +7,7 @@ from typing import Any
 from .._base import errors as lines
 from .._base.errors import warn
 from .node import Node, new_port, tick
-from .promotion import cast
+from .promotion import cast, logical_dtype
 from .tensor import Tensor, alias_payload, current_fn, wrap
 
 
@@ -93,7 +93,7 @@ class _Zeros(_InPlace):
         pairs: list[Any] = []
         for m, (shape, dtype) in zip(self.fx, self.operands, strict=True):
             zeros = xp.sum_to(xp.zeros_like(g), shape)
-            pairs += (m, cast(zeros, dtype) if isinstance(zeros, Tensor) else zeros.astype(dtype)) if m else ()
+            pairs += () if m is None else (m, xp._to_copy(zeros, dtype))
         return tuple(pairs)
 
 
@@ -114,10 +114,10 @@ def zero_gradients_in_place(op: Any) -> None:
 
     def written(result: Any, old: Any, other: Any) -> Any:
         operands = [t for t in (old, other) if isinstance(t, Tensor)]
-        result = cast(result, old._payload.dtype)
+        result = cast(result, logical_dtype(old))
         edges = tuple(current_fn(t) for t in operands)
         (result,) = refusing(number if len(operands) == 1 else tensor, None, (result,), edges)
-        result._node.operands = [(t._payload.shape, t._payload.dtype) for t in operands]
+        result._node.operands = [(t._payload.shape, logical_dtype(t)) for t in operands]
         return result
 
     in_place_nodes[op] = written
