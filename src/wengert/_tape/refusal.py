@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base import errors as lines
 from .._base.errors import warn
-from .node import Node, new_port, tick
+from .node import Node, in_place_nodes, new_port, tick
 from .promotion import cast, logical_dtype
 from .tensor import Tensor, alias_payload, current_fn, wrap
 
@@ -95,9 +95,6 @@ class _Zeros(_InPlace):
             zeros = xp.sum_to(xp.zeros_like(g), shape)
             pairs += () if m is None else (m, xp._to_copy(zeros, dtype))
         return tuple(pairs)
-
-
-in_place_nodes: dict[Any, Any] = {}  # by operator: its result in place, of the result and the operands
 
 
 def not_derived_in_place(op: Any) -> None:

@@ -48,9 +48,21 @@ from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, slow_always, transforms
 from .inference import is_inference, refuse_write
-from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
+from .node import (
+    LEAVES,
+    AccumulateGrad,
+    Box,
+    Node,
+    Port,
+    Version,
+    hooks_of,
+    in_place_nodes,
+    named,
+    tick,
+    version_of,
+    view_of,
+)
 from .promotion import cast
-from .refusal import in_place_nodes
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
 from .tensor import Tensor, alias_payload, in_memory, memory_of, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
