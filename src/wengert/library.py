@@ -20,6 +20,7 @@ tensor([ 3., 12.])
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -222,8 +223,13 @@ def opcheck(
     return optests.opcheck(op, args, kwargs, **options)
 
 
+def _forget(names: list[str]) -> None:
+    for name in names:
+        OPERATORS.pop(name, None)
+
+
 class Library:
-    """A namespace whose operators are declared by schema: ``Library("mine", "DEF")``."""
+    """A namespace whose operators are declared by schema, for as long as it lives: ``Library("mine", "DEF")``."""
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("DEF", "IMPL", "FRAGMENT"):
@@ -235,14 +241,14 @@ class Library:
         self.dispatch_key = dispatch_key
         self.m: Any = self.__class__  # PyTorch's compiled library, which tests delete
         self._defined: list[str] = []
+        weakref.finalize(self, _forget, self._defined).atexit = False  # its operators end with it
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def _destroy(self) -> None:
-        """Forget the operators that were declared here."""
-        for name in self._defined:
-            OPERATORS.pop(name, None)
+        """Forget the operators that were declared here, as when this object ends."""
+        _forget(self._defined)
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator, ``"foo(Tensor x) -> Tensor"``, and return its name."""

@@ -83,6 +83,10 @@ one = T.ones((), requires_grad=True)
     (x * x).sum().backward(create_graph=True); r = graph(x.grad.grad_fn), x.grad
     p, q = A.grad(Product.apply(x, 2, y).sum(), (x, y), one, create_graph=True); r = graph(p.grad_fn), p.grad_fn is q.grad_fn, q.output_nr
     p, q = A.grad(Product.apply(x, 2, y).sum(), (x, y), one, create_graph=True); p.sum().backward()
+    Product.apply(x, b=y, t=1)
+    Product.apply(x, 2, y, b=y)
+    Product.apply(x, b=y)
+    r = Product.apply(x, b=y, s=2)
     z = C.DelayedError('Boom', 1)(x); r = graph(z.grad_fn), z
     z = C.DelayedError('Boom', 2)(x, y); r = z; z[0].sum().backward()
     z = C.UndefinedGrad()(x); z.sum().backward(); r = graph(z.grad_fn), x.grad
@@ -93,6 +97,8 @@ one = T.ones((), requires_grad=True)
     e = A.graph.get_gradient_edge(x.exp()); A.grad(e, x, grad_outputs=T.ones(4))
     e = A.graph.get_gradient_edge(x.exp()); A.grad(e, x, grad_outputs=T.ones(2, dtype=T.complex64))
     e = A.graph.get_gradient_edge(x.exp().sum()); A.backward(e, grad_tensors=T.ones(4))
+    f = A._force_original_view_tracking(True)(A.is_view_replay_enabled); r = A.is_view_replay_enabled(), f(), A.is_view_replay_enabled()
+    T._C._stash_obj_in_tls('k', 1); T._C._remove_obj_from_tls('k'); T._C._remove_obj_from_tls('k'); r = T._C._is_key_in_tls('k')
     """,
 )
 
@@ -180,9 +186,47 @@ d = fw.make_dual(T.ones(2), T.tensor([2., 3.])); plain = T.tensor([1., 0.])
     """,
 )
 
+BOXED = (
+    """
+import weakref
+log, x = [], T.ones(2, requires_grad=True)
+def boxed(back, materialize=True):
+    class Boxed(A.Function):
+        boxed_grads_call = True
+        @staticmethod
+        def forward(ctx, x): ctx.set_materialize_grads(materialize); return x * 2, x * 3
+        @staticmethod
+        def backward(ctx, grads): log.append((type(grads), list(grads))); return back(grads)
+    return Boxed.apply(x)
+def both(grads): return grads[0] * 2 + grads[1] * 3
+def emptied(grads): ref = weakref.ref(grads[0]); r = both(grads); grads.clear(); log.clear(); return r if ref() is None else None
+def second(grads): return grads[1] * 3
+""",
+    """
+    a, b = boxed(both); (a + b).sum().backward(); r = x.grad, log
+    a, b = boxed(both); b.sum().backward(); r = x.grad, log
+    a, b = boxed(second, False); b.sum().backward(); r = x.grad, log
+    a, b = boxed(emptied); (a * b).sum().backward(); r = x.grad
+    a, b = boxed(both); r = a.grad_fn.apply(T.ones(2), x), log
+    a, b = boxed(len); r = a.grad_fn.apply([x]), log
+    r = A.Function.boxed_grads_call
+    """,
+)
+
 CHECKPOINTS = (
     """
-checkpoint = __import__(T.__name__ + '.utils.checkpoint', fromlist=['x']).checkpoint
+import functools
+checks = __import__(T.__name__ + '.utils.checkpoint', fromlist=['x'])
+checkpoint, P, aten, log = checks.checkpoint, checks.CheckpointPolicy, T.ops.aten, []
+library = __import__(T.__name__ + '.library', fromlist=['x'])
+h = T.ones(2, requires_grad=True)
+def keeping(policy): return functools.partial(checks.create_selective_checkpoint_contexts, policy)
+def sines(ctx, op, *args): log.append((str(op), ctx.is_recompute, ctx.op_output)); return op is aten.sin.default
+def run(f, policy=sines, **k): return checkpoint(f, h, use_reentrant=False, context_fn=keeping(policy), **k)
+def more(f):
+    calls = []
+    def body(x): calls.append(1); return f(x) if len(calls) > 1 else x.sin().cos()
+    return body
 a, b, kept = T.ones(1, requires_grad=True), T.tensor(1.), []
 class Keeps(A.Function):
     @staticmethod
@@ -199,6 +243,13 @@ class Nan(A.Function):
     checkpoint(Keeps.apply, a, b, use_reentrant=False).backward(); r = kept[0] is b
     with A.graph.saved_tensors_hooks(lambda x: x, lambda x: x): c = Keeps.apply(a, b)\\nc.backward(); r = kept[0] is b
     o = Nan.apply(T.ones(3, requires_grad=True))\\nwith A.set_detect_anomaly(True): o.backward()
+    run(lambda x: x.detach().sin().cos()); r = log
+    run(more(lambda x: x.sin().cos().exp()), early_stop=False).sum().backward()
+    run(more(lambda x: x.sin().sin().cos()), early_stop=False).sum().backward()
+    y = run(lambda x: x.sin().cos().exp()); y.sum().backward(retain_graph=True); y.sum().backward()
+    op = library.custom_op('suite::twice', lambda x: x.sin() * 2, mutates_args=(), schema='(Tensor x) -> Tensor'); run(lambda x: op(x.detach())); r = log
+    checkpoint(more(lambda x: x), h, use_reentrant=False).sum().backward()
+    T._C._dynamo.eval_frame._set_lru_cache(False); r = T._C._dynamo.eval_frame._set_lru_cache(True)
     """,
 )
 
@@ -337,6 +388,30 @@ def noted(t): print(facts(t)); return t.sum()
     """,
 )
 
+GRADIENT_LAYOUTS = (
+    """
+policy, wide = A.enforce_grad_layout_policy, T.ones(4, 3)
+def leaf(): return T.ones(3, 4).t().requires_grad_()
+def facts(g): return g.stride(), type(g.grad_fn).__name__
+def told(x, **k): (x * x * wide[:, :x.shape[1]]).sum().backward(**k); return facts(x.grad)
+class Rows(A.Function):
+    @staticmethod
+    def forward(ctx, x): return x.sum()
+    @staticmethod
+    def backward(ctx, g): return T.ones(4, 3)
+""",
+    """
+    r = told(leaf()), told(leaf(), create_graph=True), told(T.ones(4, 6)[:, ::2].requires_grad_(), create_graph=True)
+    r = told(T.ones(4, 1).expand(4, 2).requires_grad_(), create_graph=True), told(T.ones(4, 3).requires_grad_(), create_graph=True)
+    x = leaf(); x.backward(wide, create_graph=True); r = facts(x.grad)
+    with policy(False): r = told(leaf()), T._C._is_grad_layout_enforcement_enabled()
+    policy(False); x = leaf(); Rows.apply(x).backward(); policy(True); r = facts(x.grad)
+    with policy(False): r = told(leaf(), create_graph=True)
+    f = policy(False)(lambda: told(leaf())); r = T._C._is_grad_layout_enforcement_enabled(), f(), told(leaf())
+    T._C._set_grad_layout_enforcement_enabled(False); r = told(leaf()); policy(); r += told(leaf())
+    """,
+)
+
 UNDERIVED = (
     """
 a = T.tensor([[4., 1.], [1., 3.]]); h = a.clone().requires_grad_()
@@ -359,6 +434,17 @@ class All(T.fx.Tracer):
     T.func.grad(lambda t: T.heaviside(t, t).sum())(a)
     r = T.heaviside(h, a)
     r = [T.fx.GraphModule(m, All().trace(m)).code for m in (T.nn.ReLU(), T.nn.ReLU(inplace=True))]
+    y = h.clone().acosh_(); r = y, y._version; y.sum().backward()
+    h.clone().arctanh_().sum().backward()
+    y = T.view_as_real(T.view_as_complex(h.clone()).asinh_()); r = y; y.sum().backward()
+    y = h.clone(); y.gt_(other=2); r = y, y.grad_fn.next_functions; y.sum().backward(); r += (h.grad,)
+    o = T.tensor([1., 3.], requires_grad=True); y = h * 1; y[:1].eq_(o); r = y; y.sum().backward(); r = h.grad, o.grad
+    o = T.ones(2, 2, dtype=T.float64, requires_grad=True); y = T.ones(2, 2).le_(o); r = y; (g,) = A.grad(y.sum(), o, create_graph=True); r = y, g, g.requires_grad
+    y = h.clone(); w = y * y; y.ne_(a); w.sum().backward()
+    y = h.clone(); n = y.grad_fn; y[0].logical_not_(); y.logical_and_(a); r = y, y.grad_fn is n, y._version; y.sum().backward(); r += (h.grad,)
+    y = h.clone(); w = y * y; y.logical_or_(a); w.sum().backward()
+    r = h.logical_xor_(a), h._version, a.logical_and_(h).requires_grad
+    w = h.sum(1); y = w * w; w.detach().add_(1); y.sum().backward()
     """,
 )
 
@@ -369,11 +455,13 @@ TABLES = {
     "dirty": DIRTY,
     "conjugates": CONJUGATES,
     "dual": DUAL,
+    "boxed": BOXED,
     "checkpoints": CHECKPOINTS,
     "checks": CHECKS,
     "transforms": TRANSFORMS,
     "underived": UNDERIVED,
     "layouts": LAYOUTS,
+    "gradient layouts": GRADIENT_LAYOUTS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n", "\n"), id=f"{name}: {line.strip()}")

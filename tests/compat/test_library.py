@@ -427,6 +427,12 @@ def test_modes_and_selective_checkpoints_see_custom_operators() -> None:
         sine_and_two(x)
     assert seen[0] == overload
     runs.clear()
+    seen.clear()
+    keep = partial(create_selective_checkpoint_contexts, lambda ctx, op, *args: seen.append((op, ctx.op_output)))
+    with Seeing():  # the checkpoint and a mode outside of it see the call, and not the kernel's operators
+        y, _ = checkpoint(sine_and_two, x, use_reentrant=False, context_fn=keep)
+    assert seen == [overload, (overload, (y, 2))]
+    runs.clear()
     x = T.ones(2, requires_grad=True)
     keep = partial(create_selective_checkpoint_contexts, [overload])
     y = checkpoint(lambda x: (sine_and_two(x)[0] * x.exp()).sin(), x, use_reentrant=False, context_fn=keep)
@@ -490,6 +496,17 @@ def test_nothing_is_saved_where_nothing_is_recorded(either: Any) -> None:
     assert calls == []
     op(x, 3.0)
     assert calls == [3.0]
+
+
+def test_declared_operators_end_with_their_library(either: Any) -> None:
+    for n in (2, 3):
+        lib = either.library.Library("ended", "FRAGMENT")
+        lib.define("times(Tensor x) -> Tensor")
+        lib.impl("times", lambda x, n=n: x * n, "CPU")
+        assert either.ops.ended.times.default(either.ones(1)).item() == n
+        del lib.m  # as PyTorch's suites do
+        del either.ops.ended, lib
+    assert not hasattr(either.ops.ended, "times")
 
 
 def test_a_derivative_may_return_nothing_for_defaults(either: Any) -> None:

@@ -178,6 +178,19 @@ def test_writes_to_values_of_the_call_with_history() -> None:
     agree(fn, plain)
 
 
+def test_writes_without_a_derivative() -> None:
+    def fn(x: Any) -> Any:
+        y, z, w = x * 2, x * 3, x * 4
+        y.gt_(1)
+        z[0].ne_(z[1].double())
+        w.logical_and_(x)
+        return (y + z + w) * x
+
+    agree(fn, leaf)
+    agree(fn, nonleaf)
+    agree(fn, plain)
+
+
 def test_several_results_and_unused_ones() -> None:
     def fn(x: Any, y: Any) -> Any:
         return x.exp(), (x * y).sum(), y.detach() * 2, torch.arange(3), x.argmax(1)

@@ -270,8 +270,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("override_cudagraphs", lambda fwd=None, bwd=None: compilers.Nothing()),
         answers("patch_dynamo_config", lambda *args, **kwargs: find("_dynamo.config:patch")(*args, **kwargs)),  # noqa: PLW0108
         answers("register_backend", compilers.register_backend), answers("lookup_backend", compilers.lookup_backend),
-        answers("mark_dynamic", compilers.mark_dynamic),
-        answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
+        answers("mark_dynamic", compilers.mark_dynamic), answers("maybe_mark_dynamic", lambda t, index: None, UNTRACED),
         answers("mark_static_address", lambda t, guard=False: None, UNTRACED),
         answers("mark_static", lambda t, index=None: None, UNTRACED),
         answers("override_optimization_hint", lambda x, val: None, UNTRACED),
@@ -292,8 +291,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         own(CompileCounterWithBackend=compilers.CompileCounterWithBackend),
         own(EagerAndRecordGraphs=compilers.EagerAndRecordGraphs), answers("same", compilers.same),
     ),
-    "_dynamo.test_case": (
-        "cases of tests of compiled programs.", aliases("testing._internal.common_utils", "TestCase run_tests")),
+    "_dynamo.test_case": ("test cases.", aliases("testing._internal.common_utils", "TestCase run_tests")),
     "utils._dtype_abbrs": ("short names of dtypes.", values(
         dtype_abbrs={d: d.abbr for d in DTYPES.values() if d.abbr not in DTYPES})),
     "_dynamo.decorators": ("decorators of ``torch._dynamo``.", aliases(
@@ -325,6 +323,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
             module="wengert._C")),
     ),
     "_C._profiler": ("", classes("_ExperimentalConfig", devices.NoContext)),
+    "_C._dynamo": ("",),
+    "_C._dynamo.eval_frame": ("", answers("_set_lru_cache", lambda enabled: None, "Does nothing: no order is kept.")),
     "_C._functorch": (
         "", aliases("_functorch._older", "reshape_dim_into reshape_dim_outof"),
         answers("is_legacy_batchedtensor", lambda tensor: False, "False: there is one vmap."),

@@ -160,7 +160,7 @@ _ARRAYS = frozenset((ndarray, np.float32, np.float64))
 def _add_to_grad(m: Any, g: Any) -> None:
     old = m.grad
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
-        m.grad = _recorded_copy(g) if old is None else g + old if _is_sparse(old) else old + g
+        m.grad = _recorded_copy(m.box.a, g) if old is None else g + old if _is_sparse(old) else old + g
         return
     want = m.box.a.dtype if m._hooks is None or m._hooks.grad_dtype is None else g.dtype
     if (  # a transform's value has no kind; a sparse tensor may have a dense gradient
@@ -201,11 +201,14 @@ def _is_sparse(t: Tensor) -> bool:
     return getattr(t._payload, "is_sparse", False)
 
 
-def _laid_out_as(a: Any, g: Any) -> Any:
+free_layouts: list[bool] = []  # not empty: gradients stay as they lie in memory
+
+
+def _laid_out_as(a: Any, g: Any, free: Any = free_layouts) -> Any:
     """The gradient with its leaf's strides if the leaf is dense in memory, else in rows: PyTorch's layout contract."""
     if type(a) is not ndarray or type(g) is not ndarray:
         return g
-    if a.flags.c_contiguous and a.strides == g.strides:  # nearly all
+    if (a.flags.c_contiguous and a.strides == g.strides) or free:  # nearly all
         return g
     if not is_dense(a.shape, a.strides, a.itemsize):
         return in_rows(g)
@@ -234,9 +237,10 @@ class CopyBackwards(Node):
         return (self.fx, g)
 
 
-def _recorded_copy(g: Tensor) -> Tensor:
-    """A copy of the gradient, because ``.grad`` may be written to."""
+def _recorded_copy(a: Any, g: Tensor) -> Tensor:
+    """A copy of a leaf's gradient, because ``.grad`` may be written to."""
     copy = g.clone()
-    if copy._node is not None:
+    copy._payload = _laid_out_as(a, copy._payload, False)
+    if copy._node is not None and (type(a) is not ndarray or not a.size or is_dense(a.shape, a.strides, a.itemsize)):
         copy._node = CopyBackwards(g._node)
     return copy

@@ -187,6 +187,9 @@ def warned(ufunc: Any, a: Any, b: Any) -> None:
         silently(ufunc, a, b, a)
 
 
+history_kept: set[Any] = set()  # operators whose in-place form leaves the history as it was, as PyTorch's does
+
+
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
     if slow_hooks and getattr(writes, "op", None) is not op:
@@ -197,7 +200,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         refresh_for_write(self)
     if no_grad_views:
         refuse_no_grad_view(self)
-    if _tracked(self, args, kwargs):
+    if _tracked(self, args, kwargs) and op not in history_kept:
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:
             copied = saved_tensors_hooks()  # a hook may keep its argument

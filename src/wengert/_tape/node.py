@@ -184,6 +184,9 @@ def name_saved_values() -> None:
     """Give nodes the attributes ``_saved_NAME`` of ``unnamed``."""
 
 
+in_place_nodes: dict[Any, Any] = {}  # by operator: its result in place, of the result and the operands
+
+
 class Node:
     """A step of the tape: the operation that made a tensor, and its vjp."""
 

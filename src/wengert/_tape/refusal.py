@@ -6,8 +6,9 @@ from typing import Any
 
 from .._base import errors as lines
 from .._base.errors import warn
-from .node import Node, new_port, tick
-from .tensor import alias_payload, wrap
+from .node import Node, in_place_nodes, new_port, tick
+from .promotion import cast, logical_dtype
+from .tensor import Tensor, alias_payload, current_fn, wrap
 
 
 class Refusal(Node):
@@ -62,6 +63,61 @@ class WarnNotImplemented(Refusal):
         """Warn, and pass nothing on."""
         warn_of_fallback(str(self.message))
         return tuple(x for m in self.fx if m is not None for x in (m, None))
+
+
+class _InPlace(Refusal):
+    """The node of an operator's in-place form where it is not that of the operator."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class _NotDerived(_InPlace):
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        raise NotImplementedError(self.message)
+
+
+class _Zeros(_InPlace):
+    """The node of a comparison, whose result has its operand's dtype and so a gradient."""
+
+    __slots__ = ("operands",)
+    __module__ = "builtins"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs: list[Any] = []
+        for m, (shape, dtype) in zip(self.fx, self.operands, strict=True):
+            zeros = xp.sum_to(xp.zeros_like(g), shape)
+            pairs += () if m is None else (m, xp._to_copy(zeros, dtype))
+        return tuple(pairs)
+
+
+def not_derived_in_place(op: Any) -> None:
+    """Let the in-place form of an operator of one operand have no derivative."""
+    cls = type(f"{op.__name__.capitalize()}Backward1", (_NotDerived,), {"__slots__": (), "__module__": "builtins"})
+    message = f"the derivative for 'inplace version of {op.__name__}' is not implemented."
+    in_place_nodes[op] = lambda result, old: refusing(cls, message, (result,), (old._node,))[0]
+
+
+def zero_gradients_in_place(op: Any) -> None:
+    """Let the in-place form of an operator of two operands have a derivative of zero."""
+    name = f"{op.__name__.capitalize()}Backward"
+    number, tensor = (type(name + k, (_Zeros,), {"__slots__": (), "__module__": "builtins"}) for k in "01")
+
+    def written(result: Any, old: Any, other: Any) -> Any:
+        operands = [t for t in (old, other) if isinstance(t, Tensor)]
+        result = cast(result, logical_dtype(old))
+        edges = tuple(current_fn(t) for t in operands)
+        (result,) = refusing(number if len(operands) == 1 else tensor, None, (result,), edges)
+        result._node.operands = [(t._payload.shape, logical_dtype(t)) for t in operands]
+        return result
+
+    in_place_nodes[op] = written
 
 
 def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:

@@ -176,8 +176,8 @@ def producer_name(n: Node, fn: Node | Port | None, cell: Version) -> str:
 
 
 def short_name(name: str) -> str:
-    """A node's name in this message: ``MulBackward0`` -> ``Mul``."""
-    return re.sub(r"Backward\d*$", "", name)
+    """A node's name in this message: ``MulBackward0`` -> ``Mul``, ``SumBackward1`` -> ``Sum1``."""
+    return re.sub(r"Backward0?(\d*)$", r"\1", name)
 
 
 def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:

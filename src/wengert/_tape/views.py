@@ -48,7 +48,20 @@ from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, slow_always, transforms
 from .inference import is_inference, refuse_write
-from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
+from .node import (
+    LEAVES,
+    AccumulateGrad,
+    Box,
+    Node,
+    Port,
+    Version,
+    hooks_of,
+    in_place_nodes,
+    named,
+    tick,
+    version_of,
+    view_of,
+)
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
 from .tensor import Tensor, alias_payload, in_memory, memory_of, stale_views, wrap
@@ -305,6 +318,8 @@ def recorded_inplace(op: Any, copied: bool, self: Tensor, args: tuple[Any, ...],
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
+    if op in in_place_nodes:
+        result = in_place_nodes[op](result, old, *operands, **kwargs)
     saved = old._box
     del old  # references to memory are counted: _set_history, which no caller's stack must hold either
     write_recorded(self, saved, result)

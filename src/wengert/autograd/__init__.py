@@ -17,7 +17,7 @@ from .anomaly_mode import (
     set_detect_anomaly,
 )
 from .function import Function, NestedIOFunction
-from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
+from .grad_mode import enforce_grad_layout_policy, is_multithreading_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
@@ -28,6 +28,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "enforce_grad_layout_policy",
     "forward_ad",
     "functional",
     "grad",

@@ -244,7 +244,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def apply(self, *grads: Any) -> Any:
         """The results of the user's ``backward`` for these gradients."""
-        return self._forward_cls._own_backward()(self, *grads)
+        return self._forward_cls._own_backward(self, list(grads))
 
     def apply_jvp(self, *tangents: Any) -> Any:
         """The results of the user's ``jvp`` for these tangents."""
@@ -263,10 +263,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _call_backward(self, grads: list[Any]) -> tuple[Any, ...]:
         old = self._old_style
-        if old is not None:
-            results = old.backward(*grads)
-        else:
-            results = self._forward_cls._own_backward()(self, *grads)
+        results = self._forward_cls._own_backward(self, grads) if old is None else old.backward(*grads)
         return results if isinstance(results, tuple) else (results,)
 
     def _checked(self, results: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:

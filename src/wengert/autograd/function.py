@@ -67,6 +67,7 @@ class Function(FunctionCtx, NodeOfInstance, metaclass=FunctionMeta):
 
     generate_vmap_rule = False
     clear_saved_tensors_on_access = False
+    boxed_grads_call = False  # ``backward(ctx, grads)`` is given a list, from which it may remove gradients
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if _is_static(type(self), "forward"):
@@ -113,17 +114,17 @@ class Function(FunctionCtx, NodeOfInstance, metaclass=FunctionMeta):
         )
 
     @classmethod
-    def _own_backward(cls) -> Any:
-        """``vjp`` or ``backward``, whichever the class defines."""
+    def _own_backward(cls, ctx: Any, grads: list[Any]) -> Any:
+        """The results of ``vjp`` or ``backward``, whichever the class defines."""
         backward, vjp = cls.backward, cls.vjp
-        if vjp is Function.vjp:
-            return backward
-        if backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                "implement one of them."
-            )
-        return vjp
+        if vjp is not Function.vjp:
+            if backward is not Function.backward:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                    "implement one of them."
+                )
+            backward = vjp
+        return backward(ctx, grads) if cls.boxed_grads_call else backward(ctx, *grads)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -175,6 +176,8 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
     with_ctx = cls.setup_context is Function.setup_context
     signature = inspect.signature(cls.forward)
+    if with_ctx:
+        _refuse_names(cls.forward.__name__, list(signature.parameters.values())[1:], len(args), kwargs)
     bound = signature.bind(*((None, *args) if with_ctx else args), **kwargs)
     bound.apply_defaults()
     for name in kwargs:
@@ -186,6 +189,19 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
                 )
             raise TypeError(f"{cls.forward.__name__}() got an unexpected keyword argument '{name}'")
     return bound.args[1:] if with_ctx else bound.args
+
+
+def _refuse_names(name: str, parameters: list[Any], given: int, kwargs: Any) -> None:
+    """Raise PyTorch's errors for keyword arguments that are not all of the others."""
+    places = {p.name: i for i, p in enumerate(parameters) if p.kind is p.POSITIONAL_OR_KEYWORD}
+    for key in kwargs:
+        if key not in places:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        if places[key] < given:
+            raise TypeError(f"{name}() got multiple values for argument '{key}'")
+    for key, i in places.items():
+        if i >= given and key not in kwargs and parameters[i].default is parameters[i].empty:
+            raise TypeError(f"{name}() missing required argument: '{key}' (position {i})")
 
 
 # ---- running

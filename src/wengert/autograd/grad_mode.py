@@ -7,10 +7,18 @@ from typing import Any
 from .._base.grad_mode import ContextDecorator as _DecoratorContextManager
 from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._tape import view_chain
+from .._tape.delivery import free_layouts
 from .._tape.node import version_of
 from .._tape.tensor import Tensor
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = [
+    "enable_grad",
+    "enforce_grad_layout_policy",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 
 class Setting(_DecoratorContextManager):
@@ -45,22 +53,60 @@ def is_multithreading_enabled() -> bool:
     return set_multithreading_enabled.value
 
 
-class _force_original_view_tracking(Setting):
+class _Told(Setting):
+    """Base of settings that a list of a module below tells: it is empty while the setting is the usual one."""
+
+    told: list[bool]
+    usual: bool
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+        self._tell(mode)
+
+    def __call__(self, fn: Any) -> Any:
+        self.__exit__()  # only calls of the function have the setting
+        return super().__call__(fn)
+
+    def __exit__(self, *exc: Any) -> None:
+        super().__exit__(*exc)
+        self._tell(self.prev)
+
+    def _tell(self, mode: bool) -> None:
+        self.told[:] = [True] * (mode is not self.usual)
+
+
+class enforce_grad_layout_policy(_Told):
+    """Set whether a new ``.grad`` lies in memory as its leaf does, if that is dense, else in rows.
+
+    Where it need not, the gradient is not copied into that order. It acts immediately, as a context manager and as a
+    decorator.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(3, 2).t().requires_grad_()
+    >>> with torch.autograd.enforce_grad_layout_policy(False):
+    ...     (x * torch.ones(2, 3)).sum().backward()
+    >>> x.grad.stride()
+    (3, 1)
+    """
+
+    told, usual = free_layouts, True
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
+
+
+def _is_grad_layout_enforcement_enabled() -> bool:
+    return enforce_grad_layout_policy.value
+
+
+class _force_original_view_tracking(_Told):
     """Set whether the node of a view that was written in place is named after the view's operator.
 
     In PyTorch it then replays the view's operators, which wengert's nodes always do. It acts immediately and as a
     context manager.
     """
 
-    value = False
-
-    def __init__(self, mode: bool) -> None:
-        super().__init__(mode)
-        view_chain.named_by_operator[:] = [True] * mode
-
-    def __exit__(self, *exc: Any) -> None:
-        super().__exit__(*exc)
-        view_chain.named_by_operator[:] = [True] * self.prev
+    told, usual, value = view_chain.named_by_operator, False, False
 
 
 def is_view_replay_enabled() -> bool:

@@ -299,11 +299,10 @@ class CustomOpDef:
         return refusing(WarnNotImplemented, self._qualname, (t,), nodes)[0]
 
     def _intercepted(self, args: Any, kwargs: Any) -> Any:
-        """Run; selective checkpoints and dispatch modes, which are below autograd, see the call."""
-        proceed = lambda: self._run(args, kwargs)
+        """Run; selective checkpoints and then dispatch modes, which are below autograd, see the call."""
         selective = sys.modules.get(f"{__package__}._selective")
         if selective is not None and (entered := selective._entered.get()):
-            return entered[-1].context.see_custom(self._opoverload, args, proceed)
+            return entered[-1].context.see_custom(self._opoverload, args, lambda: self._intercepted(args, kwargs))
         dispatch = sys.modules.get(f"{__package__}._python_dispatch")
         if dispatch is not None and (stack := dispatch._stack.get()):
             rule = self._rules.get(type(stack[-1].mode))
@@ -316,7 +315,7 @@ class CustomOpDef:
             given = args[: len(args) - self._defaults_at_end(args)]
             named = {k: v for k, v in kwargs.items() if v is not self._signature.parameters[k].default}
             return stack[-1].asked(self._opoverload, given, named)
-        return proceed()
+        return self._run(args, kwargs)
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         given = [a for a in tree_leaves((args, kwargs)) if isinstance(a, Tensor)]

@@ -128,6 +128,16 @@ class _Entered(NamedTuple):
     end: Callable[[], Any]
 
 
+def _outside(call: Callable[[], Any]) -> Any:
+    """Call a function whose operators are nobody's: a policy, or the kernel of a custom operator."""
+    before = _entered.get()
+    try:
+        _entered.set(())
+        return call()
+    finally:
+        _entered.set(before)
+
+
 class _Watching:
     """A context that intercepts each operator of this thread or task."""
 
@@ -170,26 +180,23 @@ class _Keeping(_Watching):
         super().__init__(record)
         self.policy = policy
 
-    def wants(self, op: Any, args: tuple[Any, ...]) -> bool:
-        """The policy's decision; it runs outside of this context."""
-        before = _entered.get()
-        try:
-            _entered.set(())
-            answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
-        finally:
-            _entered.set(before)
+    def wants(self, op: Any, args: tuple[Any, ...], result: Any) -> bool:
+        """The policy's decision."""
+        context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
+        answer = _outside(partial(self.policy, context, op, *args))
         return answer is True or answer in _KEPT
 
     def see_custom(self, op: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        keep, result = self.wants(op, args), proceed()
+        result = _outside(proceed)
+        keep = self.wants(op, args, result)
         self.record.decisions[op].append(keep)
         if keep:
             self.record.kept[op].append(_Kept(tree_map_only(Tensor, Tensor.detach, result)))
         return result
 
     def run(self, op: Any, info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        keep = self.wants(op, args)
         result = proceed()
+        keep = self.wants(op, args, result)
         parts = result if isinstance(result, (tuple, list)) else (result,)
         if keep and not all(isinstance(t, Tensor) and isinstance(t._payload, (np.ndarray, np.generic)) for t in parts):
             keep = False  # values of a transform
@@ -219,14 +226,21 @@ class _Recalling(_Watching):
         return recalled(info, args, [t._payload for t in result] if several else result._payload)
 
     def see_custom(self, op: Any, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        return self.recall(op) if self.kept(op) else proceed()
+        return self.recall(op) if self.kept(op) else _outside(proceed)
 
     def kept(self, op: Any) -> bool:
-        """Whether the first run kept the result of this call; the checkpoint itself reports a surplus call."""
+        """Whether the first run kept the result of this call, which it made too."""
         k = self.seen[op]
         self.seen[op] = k + 1
         decisions = self.record.decisions.get(op, ())
-        return k < len(decisions) and decisions[k]
+        if k == len(decisions):
+            call = f"{op} invocation index {k}" if k else op
+            raise RuntimeError(
+                f"{call} encountered during backward but not found in storage. This can happen if the operations in "
+                "the checkpointed region are nondeterministic or depend on global state that changed between forward "
+                "and backward."
+            )
+        return decisions[k]
 
     def recall(self, op: Any) -> Any:
         """The next result that was kept."""

@@ -226,6 +226,11 @@ def _get_obj_in_tls(key: str) -> Any:
     return vars(_stashed)[key]
 
 
+def _remove_obj_from_tls(key: str) -> None:
+    """Keep it no longer."""
+    vars(_stashed).pop(key, None)
+
+
 def _len_torch_dispatch_stack() -> int:
     """The number of active dispatch modes."""
     from wengert.utils._python_dispatch import _get_current_dispatch_mode_stack
@@ -281,11 +286,14 @@ open_rows(globals())
 _LATE = {
     "_has_torch_function_unary": ".overrides:has_torch_function_unary",
     "_has_torch_function_variadic": ".overrides:has_torch_function_variadic", "_autograd": "._C._autograd",
-    "_functions": "._C._functions", "_functorch": "._C._functorch", "_current_autograd_node": ".autograd._task",
-    "_current_graph_task_execution_order": ".autograd._task", "_current_graph_task_id": ".autograd._task",
+    "_dynamo": "._C._dynamo", "_functions": "._C._functions", "_functorch": "._C._functorch",
+    "_current_autograd_node": ".autograd._task", "_current_graph_task_id": ".autograd._task",
+    "_current_graph_task_execution_order": ".autograd._task",
     "_will_engine_execute_node": ".autograd._task", "_is_fwd_grad_enabled": ".autograd.forward_ad",
+    "_is_grad_layout_enforcement_enabled": ".autograd.grad_mode",
     "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
     "_set_fwd_grad_enabled": ".autograd.forward_ad",
+    "_set_grad_layout_enforcement_enabled": ".autograd.grad_mode:enforce_grad_layout_policy",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
     "is_grad_enabled": "._base.grad_mode", "is_inference_mode_enabled": "._modes",
 }  # fmt: skip

@@ -20,8 +20,9 @@ from ..._kinds.slow_path import SIGNED, refuse_unbound
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._payloads.transforms import of_transform
 from ..._tape.error_text import expect_tensors
-from ..._tape.inplace import inplace_form
+from ..._tape.inplace import history_kept, inplace_form
 from ..._tape.promotion import default_np, logical_dtype
+from ..._tape.refusal import zero_gradients_in_place
 from ..._tape.tensor import Tensor
 from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
@@ -107,6 +108,10 @@ def ge(input, other):
     >>> torch.ge(torch.tensor([1, 2, 3]), 2)
     tensor([False,  True,  True])
     """
+
+
+for _fn in (eq, ne, lt, le, gt, ge):
+    zero_gradients_in_place(REGISTRY[_fn.__name__].op)
 
 
 # ---- bits, logic
@@ -229,6 +234,9 @@ def logical_not(input):
     >>> torch.logical_not(torch.tensor([0, 2]))
     tensor([ True, False])
     """
+
+
+history_kept.update(REGISTRY[_fn.__name__].op for _fn in (logical_and, logical_or, logical_xor, logical_not))
 
 
 # ---- kinds of value

@@ -25,6 +25,7 @@ from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
+from ..._tape.refusal import not_derived_in_place
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import BOOLS, no_complex, refuse, refuse_all_but_floats, tanh_cotangent
@@ -282,6 +283,10 @@ def atanh(input):
     >>> torch.atanh(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.5493])
     """
+
+
+for _fn in (asinh, acosh, atanh):
+    not_derived_in_place(REGISTRY[_fn.__name__].op)
 
 
 def _turned(xp: Any, g: Any, factor: float) -> Any:
