@@ -70,6 +70,7 @@ def test_beside_torch(name: str, torch: Any) -> None:
     for k, (a, b) in enumerate(zip(_tensors(our_output), _tensors(their_output), strict=True)):
         _close(a, b, f"output {k}", case.tolerance)
         assert a.requires_grad == b.requires_grad
+        assert type(a.grad_fn).__name__ == type(b.grad_fn).__name__  # torchviz writes it
     total = _sum_of(torch, their_output)
     if not isinstance(total, torch.Tensor):
         return

@@ -90,9 +90,11 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 # ---- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
-    if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
-        return f"Parameter({text_of(self, contents=tensor_contents)})"
-    return text_of(self, contents=tensor_contents)
+    text, cls = text_of(self, contents=tensor_contents), type(self)
+    odd = cls not in PLAIN_NAMES and (
+        self.__dict__.get("_is_param") or PLAIN_NAMES.intersection(cls.__mro__) - {Tensor}
+    )
+    return f"Parameter({text})" if odd else text  # a parameter of a subclass
 
 
 def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:

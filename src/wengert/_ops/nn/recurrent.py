@@ -13,7 +13,7 @@ import numpy as np
 from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, plain_body
-from ..._kinds.general import general
+from ..._kinds.general import general, name_by_node
 from ..._tape.node import leaf_node
 from ..._tape.tensor import Tensor, in_memory, wrap
 
@@ -288,6 +288,6 @@ def plain_recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, 
 
 REGISTRY["lstm_layer"].written = recurrent.lstm_written
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
-REGISTRY["lstm_layer"].node.name = lambda n: (
-    "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
+name_by_node(
+    "lstm_layer", lambda n: "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
 )
