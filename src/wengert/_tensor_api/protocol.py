@@ -90,11 +90,9 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 # ---- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
-    text, cls = text_of(self, contents=tensor_contents), type(self)
-    odd = cls not in PLAIN_NAMES and (
-        self.__dict__.get("_is_param") or PLAIN_NAMES.intersection(cls.__mro__) - {Tensor}
-    )
-    return f"Parameter({text})" if odd else text  # a parameter of a subclass
+    text, known = text_of(self, contents=tensor_contents), PLAIN_NAMES.intersection(type(self).__mro__) - {Tensor}
+    is_one = type(self) not in PLAIN_NAMES and (known or self.__dict__.get("_is_param"))  # a parameter of a subclass
+    return f"Parameter({text})" if is_one else text
 
 
 def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:
