@@ -82,6 +82,20 @@ def test_beside_torch(name: str, torch: Any) -> None:
         _close(a.grad, b.grad, f"gradient of input {k}", case.tolerance)
 
 
+@pytest.mark.parametrize("name", ["LSTMCell", "GRUCell"])
+def test_cells_have_the_graphs_of_pytorchs(name: str, torch: Any) -> None:
+    def names(lib: Any) -> list[str]:
+        found, todo = [], [t.grad_fn for t in _tensors(_made(lib, CASES[name])[2])]
+        while todo:
+            node = todo.pop()
+            if node is not None:
+                found.append(type(node).__name__)
+                todo += [inner for inner, _ in node.next_functions]
+        return sorted(found)
+
+    assert names(wengert) == names(torch)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_copies_and_state(name: str) -> None:
     """A deep copy, a pickled copy and one that loads the state dict compute the same."""
