@@ -120,6 +120,21 @@ def test_parameter_shares_memory_and_its_results_are_plain() -> None:
         nn.Parameter(W.tensor([1]))
 
 
+def test_a_parameter_of_a_subclass_says_that_it_is_one() -> None:
+    class Weight(nn.Parameter):
+        pass
+
+    class Named(W.Tensor):
+        def __repr__(self) -> str:
+            return "named " + W.Tensor.__repr__(self)
+
+    class Both(Named, nn.Parameter):
+        pass
+
+    assert repr(Weight(W.ones(1))) == "Parameter containing:\nParameter(Weight([1.], requires_grad=True))"
+    assert repr(Both(W.ones(1))) == "named Parameter(Both([1.], requires_grad=True))"
+
+
 def test_a_write_through_the_shared_tensor_is_noticed() -> None:
     t = W.tensor([1.0, 2.0])
     p = nn.Parameter(t)
@@ -156,7 +171,7 @@ def test_parameter_of_a_subclass_and_subclass_of_parameter() -> None:
     m.n = n
     m.p = p
     assert [name for name, _ in m.named_parameters()] == ["n", "p"]
-    assert repr(n).startswith("Parameter containing:\nNamed(")
+    assert repr(n).startswith("Parameter containing:\nParameter(Named(")
 
 
 def test_data_setter_keeps_the_parameter() -> None:

@@ -70,6 +70,7 @@ def test_beside_torch(name: str, torch: Any) -> None:
     for k, (a, b) in enumerate(zip(_tensors(our_output), _tensors(their_output), strict=True)):
         _close(a, b, f"output {k}", case.tolerance)
         assert a.requires_grad == b.requires_grad
+        assert type(a.grad_fn).__name__ == type(b.grad_fn).__name__  # torchviz writes it
     total = _sum_of(torch, their_output)
     if not isinstance(total, torch.Tensor):
         return
@@ -79,6 +80,20 @@ def test_beside_torch(name: str, torch: Any) -> None:
         _close(a.grad, b.grad, f"gradient of {key}", case.tolerance)
     for k, (a, b) in enumerate(zip(our_inputs, their_inputs, strict=True)):
         _close(a.grad, b.grad, f"gradient of input {k}", case.tolerance)
+
+
+@pytest.mark.parametrize("name", ["LSTMCell", "GRUCell"])
+def test_cells_have_the_graphs_of_pytorchs(name: str, torch: Any) -> None:
+    def names(lib: Any) -> list[str]:
+        found, todo = [], [t.grad_fn for t in _tensors(_made(lib, CASES[name])[2])]
+        while todo:
+            node = todo.pop()
+            if node is not None:
+                found.append(type(node).__name__)
+                todo += [inner for inner, _ in node.next_functions]
+        return sorted(found)
+
+    assert names(wengert) == names(torch)
 
 
 @pytest.mark.parametrize("name", CASES)

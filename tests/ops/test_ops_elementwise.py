@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as W
+from wengert._base import errors
 from wengert._base.registry import PUBLIC, TENSORS
 
 F = type("F", (), {name: staticmethod(fn) for name, fn in PUBLIC["nn.functional"].items()})
@@ -207,6 +208,7 @@ def test_in_place_with_alpha_and_in_the_old_order() -> None:
     a.sub_(W.tensor([1.0, 1.0]), alpha=0.5)
     a.add_(W.tensor([1.0, 1.0]), alpha=2)
     assert values(a) == [2.5, 3.5] and a._version == 2
+    errors.warned.clear()
     with pytest.warns(UserWarning, match="This overload of add is deprecated"):
         a.add_(2, W.tensor([1.0, 1.0]))
     assert values(a) == [4.5, 5.5]
@@ -365,6 +367,7 @@ def test_alpha() -> None:
     assert values(gx) == [1.0, 1.0] and values(gy) == [-4.0]
     assert (x + y).grad_fn._saved_alpha == 1
     assert values(W.rsub(x, y, alpha=2)) == [1.0, -1.0]
+    errors.warned.clear()
     with pytest.warns(UserWarning, match="This overload of add is deprecated"):
         assert values(W.add(x, 2, y)) == [7.0, 8.0]
     assert values(W.add(W.tensor([True, False]), W.tensor([True, True]), alpha=0)) == [True, False]

@@ -260,6 +260,20 @@ def test_what_pickle_cannot_find_is_its_error() -> None:
             saved(found_nowhere)
 
 
+def test_what_has_no_name_has_the_error_of_the_pickler_in_c() -> None:
+    """As in PyTorch: a scheduler with a lambda, a module of a local class."""
+
+    class Local(wengert.nn.Module):
+        pass
+
+    for what in (lambda: 0, Local(), {"f": [Local]}):
+        with pytest.raises(Exception, match="Can't") as of_c:
+            pickle.dumps(what)
+        with pytest.raises(of_c.type) as ours:
+            saved(what)
+        assert str(ours.value) == str(of_c.value)
+
+
 class Point:
     def __init__(self, x: int) -> None:
         self.x = x

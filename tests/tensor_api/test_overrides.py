@@ -362,6 +362,19 @@ def test_parameters_override_nothing() -> None:
     assert sites._level == sites.NOTHING
 
 
+def test_a_class_that_overrides_later() -> None:
+    """A class with ``__torch_dispatch__`` overrides no function until it is given ``__torch_function__``."""
+
+    class Late(T.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    assert Late.__torch_function__ is T._C._disabled_torch_function_impl
+    Late.__torch_function__ = classmethod(lambda cls, func, types, args=(), kwargs=None: func.__name__)
+    assert T.Tensor._make_wrapper_subclass(Late, (2,)).module_load(T.ones(2)) == "module_load"
+
+
 def test_a_parameter_of_a_subclass(logged: Any) -> None:
     p = T.nn.Parameter(T.ones(2).as_subclass(logged))
     assert isinstance(p, T.nn.Parameter)

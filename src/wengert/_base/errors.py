@@ -186,6 +186,12 @@ def warn_once(message: str, category: type[Warning] = UserWarning, more: Callabl
         warn(message + more(), category)
 
 
+def warn_of_overload(name: str, old: str, new: str) -> None:
+    """Warn of a call in an order of arguments that PyTorch has given up; the process shows the first such call only."""
+    kept = f"\nConsider using one of the following signatures instead:\n\t{name}({new})"
+    warn_once("This overload of ", more=lambda: f"{name} is deprecated:\n\t{name}({old}){kept}")
+
+
 warned: set[str] = set()
 always = False  # torch.set_warn_always
 

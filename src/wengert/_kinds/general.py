@@ -32,7 +32,7 @@ from .._base.errors import nearest
 from .._base.registry import TENSORS, Operator
 from .._payloads.transforms import zeros
 from .._tape.error_text import unbroadcast
-from .._tape.node import FREED, Box, Parts, Port, port_of, ticks
+from .._tape.node import FREED, Box, Node, Parts, Port, named, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
 from .._tape.tensor import Tensor, make, note_view, wrap
@@ -438,6 +438,16 @@ def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
 
     PyTorch has several functions, with several node names, for one operator here that takes any number of dimensions.
     """
-    info = registry.REGISTRY[operator]
-    j = info.saves.uses.index(source)
-    info.node.name = lambda n: text(n.values[j])
+    j = registry.REGISTRY[operator].saves.uses.index(source)
+    name_by_node(operator, lambda n: text(n.values[j]))
+
+
+def name_by_node(operator: str, text: Callable[[Any], str]) -> None:
+    """Name an operator's nodes: ``text(node)`` is the name, its last part that of the class that programs see."""
+
+    def looked_at(n: Any) -> Any:
+        n, name = Node.looked_at(n), text(n).rpartition("::")[2]
+        return n if type(n).__name__ == name else named(n, name)
+
+    node = registry.REGISTRY[operator].node
+    node.name, node.looked_at = text, looked_at

@@ -199,7 +199,10 @@ class TorchNames:
         elif type(obj) is tensortype:
             module = "wengert"
         elif not (_is_ours(obj, module, name) or _has_home(obj)):
-            super().save_global(obj, name)
+            try:
+                super().save_global(obj, name)
+            except pickle.PicklingError as error:
+                raise _in_words_of_c(obj, error) from None
             return
         module, name = torch_name(obj, module, name or obj.__qualname__)
         if self.proto >= 4:
@@ -212,6 +215,15 @@ class TorchNames:
         else:
             self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
+
+
+def _in_words_of_c(obj: Any, error: Exception) -> Exception:
+    """The error of the pickler in C, which PyTorch uses, for a lambda, a local class or another object without name."""
+    try:
+        pickle.dumps(obj)
+    except (pickle.PicklingError, AttributeError) as of_c:
+        return of_c
+    return error
 
 
 def named_in(module: str, name: str) -> Any:

@@ -50,6 +50,11 @@ class TensorMeta(type):
             subclassed.run(cls)
         return cls
 
+    def __setattr__(cls, name: str, value: Any) -> None:
+        type.__setattr__(cls, name, value)
+        if name == "__torch_function__" and cls.__torch_function__ is not DISABLED:  # a class may get it later
+            subclassed.run(cls)
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.__dict__.get("_is_root", False):
             return _LegacyNew.__new__(cls, *args, **kwargs)

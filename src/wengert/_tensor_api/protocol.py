@@ -90,9 +90,9 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 # ---- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
-    if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
-        return f"Parameter({text_of(self, contents=tensor_contents)})"
-    return text_of(self, contents=tensor_contents)
+    text, known = text_of(self, contents=tensor_contents), PLAIN_NAMES.intersection(type(self).__mro__) - {Tensor}
+    is_one = type(self) not in PLAIN_NAMES and (known or self.__dict__.get("_is_param"))  # a parameter of a subclass
+    return f"Parameter({text})" if is_one else text
 
 
 def text_of(self: Tensor, indent: int = 0, contents: str | None = None) -> str:

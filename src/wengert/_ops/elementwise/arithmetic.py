@@ -18,7 +18,7 @@ from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._arrays.overlap import meets
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
-from ..._base.errors import warn
+from ..._base.errors import warn_of_overload
 from ..._base.modes import slow_always
 from ..._base.registry import REGISTRY, own, public, publish
 from ..._base.torch_function import recovered
@@ -265,10 +265,10 @@ def _legacy_operand(name: str, third: Any) -> Any:
     """The legacy form ``torch.add(x, 2, y)``, in which the number scales the last argument."""
     if not isinstance(third, Tensor):
         raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
-    warn(
-        f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other, *, Tensor out = "
-        f"None)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, "
-        "Number alpha = 1, Tensor out = None)",
+    warn_of_overload(
+        name,
+        "Tensor input, Number alpha, Tensor other, *, Tensor out = None",
+        "Tensor input, Tensor other, *, Number alpha = 1, Tensor out = None",
     )
     return third
 

@@ -19,7 +19,7 @@ from ..._arrays.library import lib as numpy_lib
 from ..._arrays.overlap import meets
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
-from ..._base.errors import warn
+from ..._base.errors import warn_of_overload
 from ..._base.registry import PUBLIC, REGISTRY, own, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
@@ -282,10 +282,10 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
     if rest:
         if len(rest) != 1 or not isinstance(rest[0], Tensor):
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
-        warn(
-            f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor "
-            "tensor2, *, Tensor out = None)\nConsider using one of the following signatures "
-            f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
+        warn_of_overload(
+            name,
+            "Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out = None",
+            "Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None",
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
     expect_tensors(name, input=input, tensor1=tensor1, tensor2=tensor2)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays.layouts import as_rows, iterated
 from ..._arrays.library import in_lib
-from ..._base.errors import warn
+from ..._base.errors import warn_of_overload
 from ..._base.registry import REGISTRY, TENSORS, plain, publish
 from ..._kinds.linear import affine
 from ..._kinds.out import EXACT, write_out
@@ -55,13 +55,13 @@ def _spread(xp: Any, t: Any, shape: Any, beta: Any, alpha: Any) -> Any:
 
 
 def _batched(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> Any:
-    """The batching rule of a product with these labels (see ``contract``); 9 is the batch's."""
+    """The batching rule of a product with these labels (see ``contract``); -9 is the batch's."""
 
     def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
         x, y, c = inner
         beta, alpha = p
         many = mine[0] or mine[1]
-        r = scaled(U.contract(x, y, (9,) * mine[0] + a, (9,) * mine[1] + b, (9,) * many + out), alpha)
+        r = scaled(U.contract(x, y, (-9,) * mine[0] + a, (-9,) * mine[1] + b, (-9,) * many + out), alpha)
         if mine[2]:
             c = U.reshape(c, (c.shape[0], *(1,) * (len(out) - (c.ndim - 1)), *c.shape[1:]))
         if beta == 0 or c is None:
@@ -201,10 +201,8 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
         args = tuple(a for a in args if isinstance(a, Tensor))
         if len(args) != 3 or len(numbers) > 2:
             raise TypeError(f"{name}() takes 3 tensors, beta and alpha")
-        warn(
-            f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, "
-            f"...)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number "
-            "beta, Number alpha)",
+        warn_of_overload(
+            name, "Number beta, Tensor input, Number alpha, ...", "Tensor input, ..., *, Number beta, Number alpha"
         )
         beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
     kwargs = {"beta": beta, "alpha": alpha}

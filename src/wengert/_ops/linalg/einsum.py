@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from typing import Any
 
+import numpy as np
+
+from ..._arrays.layouts import iterated
 from ..._base.registry import TENSORS, public
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import receives
@@ -22,6 +26,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
 from ..shape.views import reshape_public
+from .equations import Labels, arguments_of, labels_of, letter_of, ranks_of
 from .matmul import matmul, refuse_batched, refuse_bool, same_dtype
 from .public import floating
 
@@ -29,18 +34,19 @@ TENSORDOT = exactly(
     "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
 )
 
-Labels = tuple[int, ...]
-
 
 # ---- the primitive
 @functools.lru_cache(1024)
 def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
-    """The permutations of a, b and the result that make a contraction one product of (batches of) matrices."""
-    kept = set(out)
-    batch = tuple(x for x in a if x in b and x in kept)
-    summed = tuple(x for x in a if x in b and x not in kept)
-    only_a = tuple(x for x in a if x not in b)
-    only_b = tuple(x for x in b if x not in a)
+    """The permutations of a, b and the result that make a contraction one product of (batches of) matrices.
+
+    The product's dims are those of the batch, of a and of b, each in the order of their labels.
+    """
+    labels = sorted({*a, *b})
+    batch = tuple(x for x in labels if x in a and x in b and x in out)
+    summed = tuple(x for x in labels if x in a and x in b and x not in out)
+    only_a = tuple(x for x in labels if x not in b)
+    only_b = tuple(x for x in labels if x not in a)
     perm_a = tuple(a.index(x) for x in (*batch, *only_a, *summed))
     perm_b = tuple(b.index(x) for x in (*batch, *summed, *only_b))
     made = (*batch, *only_a, *only_b)
@@ -53,6 +59,9 @@ def _broadcast_plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
     """The permutations and missing dims that align two operands without a summed label with the result."""
     perms = tuple(tuple(s.index(x) for x in out if x in s) for s in (a, b))
     return perms, tuple(tuple(i for i, x in enumerate(out) if x not in s) for s in (a, b))
+
+
+_PRODUCT = iterated(operator.mul)
 
 
 def _aligned(x: Any, perm: Labels, missing: Labels) -> Any:
@@ -68,7 +77,7 @@ def _aligned(x: Any, perm: Labels, missing: Labels) -> Any:
 
 def _contract_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     a, b, out = p
-    new = max((*a, *b, *out, 0)) + 1
+    new = min((*a, *b, *out, 0)) - 1
     return U.contract(*inner, (new, *a) if mine[0] else a, (new, *b) if mine[1] else b, (new, *out))
 
 
@@ -101,7 +110,7 @@ def contract(lib, self, other, a, b, out):
     n_batch, n_a, n_summed, perm_a, perm_b, perm_out = _plan(a, b, out)
     if not n_summed:
         (pa, pb), (ma, mb) = _broadcast_plan(a, b, out)
-        return _aligned(self, pa, ma) * _aligned(other, pb, mb)
+        return _PRODUCT(_aligned(self, pa, ma), _aligned(other, pb, mb))
     x = self.transpose(perm_a)
     y = other.transpose(perm_b)
     sx, sy = x.shape, y.shape
@@ -122,114 +131,28 @@ def contract(lib, self, other, a, b, out):
 
 
 # ---- einsum
-_CAPITALS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")}
-_ELLIPSIS = -1
-
-
-def _letter(label: int) -> str:
-    return next((c for c, i in _CAPITALS.items() if i == label), "...")
-
-
-def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
-    """The labels of one operand or of the output; ``...`` has the label -1."""
-    labels: list[int] = []
-    i = 0
-    while i < len(text):
-        c = text[i]
-        if c == ".":
-            if text[i : i + 3] != "..." or _ELLIPSIS in labels:
-                if _ELLIPSIS in labels:
-                    raise RuntimeError(f"einsum(): found '.' for {place} for which an ellipsis was already found")
-                raise RuntimeError(f"einsum(): found '.' for {place} that is not part of any ellipsis")
-            labels.append(_ELLIPSIS)
-            i += 3
-            continue
-        if c != " ":
-            if c not in _CAPITALS:
-                raise RuntimeError(
-                    f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must "
-                    "be in [a-zA-Z]"
-                )
-            labels.append(_CAPITALS[c])
-        i += 1
-    return tuple(labels)
-
-
-def _read(equation: str) -> tuple[list[Labels], Labels | None]:
-    left, arrow, right = equation.partition("->")
-    sides = []
-    start = 0
-    for k, text in enumerate(left.split(",")):
-        sides.append(_read_side(text, start, f"operand {k}"))
-        start += len(text) + 1
-    return sides, _read_side(right, len(left) + 2, "the output") if arrow else None
-
-
 @functools.lru_cache(1024)
-def _prepare(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
-    """The labels of each operand's dimensions and of the result's; an ellipsis is replaced by its dimensions."""
-    sides, out = _read(equation) if isinstance(equation, str) else (list(equation[0]), equation[1])
-    if len(sides) != len(ranks):
-        word = "fewer" if len(ranks) < len(sides) else "more"
-        raise RuntimeError(f"einsum(): {word} operands were provided than specified in the equation")
-    covered = 0
-    for k, (side, rank) in enumerate(zip(sides, ranks, strict=True)):
-        n = len(side) - (_ELLIPSIS in side)
-        if _ELLIPSIS in side:
-            if n > rank:
-                raise RuntimeError(
-                    f"einsum(): the number of subscripts in the equation ({n}) is more than the number of dimensions "
-                    f"({rank}) for operand {k}"
-                )
-            covered = max(covered, rank - n)
-        elif n != rank:
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({n}) does not match the number of dimensions "
-                f"({rank}) for operand {k} and no ellipsis was given"
-            )
-    dots = tuple(range(100, 100 + covered))
-    full = []
-    for side, rank in zip(sides, ranks, strict=True):
-        missing = rank - len(side) + 1
-        full.append(_spell(side, dots[covered - missing :] if missing else ()))
-    return tuple(full), _output_labels(sides, out, full, dots)
-
-
-def _spell(side: Labels, dots: Labels) -> Labels:
-    if _ELLIPSIS not in side:
-        return side
-    i = side.index(_ELLIPSIS)
-    return (*side[:i], *dots, *side[i + 1 :])
-
-
-def _output_labels(sides: list[Labels], out: Labels | None, full: list[Labels], dots: Labels) -> Labels:
-    if out is None:
-        counts: dict[int, int] = {}
-        for side in sides:
-            for label in side:
-                counts[label] = counts.get(label, 0) + 1
-        return (*dots, *sorted(x for x, n in counts.items() if n == 1 and x != _ELLIPSIS))
-    known = {label for side in full for label in side}
-    for i, label in enumerate(out):
-        if label == _ELLIPSIS:
-            continue
-        if label in out[:i]:
-            raise RuntimeError(f"einsum(): output subscript {_letter(label)} appears more than once in the output")
-        if label not in known:
-            raise RuntimeError(
-                f"einsum(): output subscript {_letter(label)} does not appear in the equation for any input operand"
-            )
-    return _spell(out, dots)
-
-
-@functools.lru_cache(1024)
-def _direct(equation: str, shape_x: tuple[int, ...], shape_y: tuple[int, ...]) -> tuple[Labels, Labels, Labels] | None:
-    """The labels of two operands and the result if they make one contraction, else ``None``."""
-    (a, b), out = _prepare(equation, (len(shape_x), len(shape_y)))
+def _direct(equation: str, shape_x: tuple[int, ...], shape_y: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """The labels of two operands and the result if they make one contraction, else ``None``; see ``_pair``."""
+    (a, b), out = labels_of(equation, (len(shape_x), len(shape_y)))
     if len(set(a)) < len(a) or len(set(b)) < len(b) or not set(a) ^ set(b) <= set(out):
         return None
     sizes = dict(zip(a, shape_x, strict=True))
-    return (a, b, out) if all(sizes.get(x, n) == n for x, n in zip(b, shape_y, strict=True)) else None
+    if any(sizes.get(x, n) != n for x, n in zip(b, shape_y, strict=True)):
+        return None
+    ranks = ranks_of(out, {*a, *b})
+    return _pair(tuple(ranks[x] for x in a), tuple(ranks[x] for x in b), tuple(range(len(out))))
+
+
+def _pair(a: Labels, b: Labels, out: Labels) -> tuple[bool, Labels, Labels, Labels]:
+    """Whether the operands of a contraction are to be swapped, and the labels of what is then the first and second.
+
+    As in PyTorch, the one whose dims come first in the result is the left factor, so that the product often is the
+    result as it lies. The labels are those of ``ranks_of``.
+    """
+    only_a, only_b = [x for x in out if x not in b], [x for x in out if x not in a]
+    swap = bool(only_a and only_b) and only_b[-1] < only_a[0] and len({*a, *b}) > len(out)
+    return (True, b, a, out) if swap else (False, a, b, out)
 
 
 def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
@@ -240,15 +163,15 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
         for label, n in zip(side, t._payload.shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise RuntimeError(
-                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, {n} "
-                    f"!= {own[label]}"
+                    f"einsum(): subscript {letter_of(label)} is repeated for operand {k} but the sizes don't match, "
+                    f"{n} != {own[label]}"
                 )
             if sizes.setdefault(label, n) != n:
                 if sizes[label] == 1:
                     sizes[label] = n
                 elif n != 1:
                     raise RuntimeError(
-                        f"einsum(): subscript {_letter(label)} has size {n} for operand {k} which does not broadcast "
+                        f"einsum(): subscript {letter_of(label)} has size {n} for operand {k} which does not broadcast "
                         f"with previously seen size {sizes[label]}"
                     )
     return sizes
@@ -301,19 +224,25 @@ def einsum(*args: Any) -> Tensor:
     >>> torch.einsum("ij,ij->i", torch.ones(2, 3), torch.full((2, 3), 2.))
     tensor([6., 6.])
     """
-    equation, operands = _arguments(args)
+    equation, operands = arguments_of(args)
     expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
     if len(operands) == 2 and isinstance(equation, str):
         x, y = operands
         direct = _direct(equation, tuple(x._payload.shape), tuple(y._payload.shape))
         if direct is not None and logical_dtype(x).kind != "b":
-            return TENSORS.contract(x, y, *direct)
-    labels, out = _prepare(equation, tuple(t._payload.ndim for t in operands))
+            swap, *sides = direct
+            return TENSORS.contract(*((y, x) if swap else (x, y)), *sides)
+    labels, out = labels_of(equation, tuple(t._payload.ndim for t in operands))
     sizes = _sizes(labels, operands)
+    ranks = ranks_of(out, sizes)
+    sizes, out = {ranks[label]: n for label, n in sizes.items()}, tuple(range(len(out)))
     work = []
     for k, (t, side) in enumerate(zip(operands, labels, strict=True)):
         t, side = _without_repeats(t, side)
-        others = {*out, *(x for j, s in enumerate(labels) if j != k for x in s)}
+        side = tuple(ranks[label] for label in side)
+        if side != tuple(sorted(side)):
+            t, side = TENSORS.permute(t, tuple(np.argsort(side).tolist())), tuple(sorted(side))
+        others = {*out, *(ranks[x] for j, s in enumerate(labels) if j != k for x in s)}
         work.append(_summed(t, side, others, sizes))
     while len(work) > 1:
         i, j = (0, 1) if len(work) == 2 else _order([s for _, s in work], out, sizes)
@@ -322,42 +251,12 @@ def einsum(*args: Any) -> Tensor:
         keep = {*out, *(label for _, s in rest for label in s)}
         x, a = _summed(x, a, keep | set(b), sizes)
         y, b = _summed(y, b, keep | set(a), sizes)
-        made = tuple(dict.fromkeys(label for label in (*(out if not rest else ()), *a, *b) if label in keep))
-        made = tuple(label for label in made if label in a or label in b)
+        made = tuple(sorted(keep.intersection((*a, *b))))
         if logical_dtype(x).kind == logical_dtype(y).kind == "b" and {*a} & {*b} - {*made}:  # else nothing is added up
             raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
-        work = [(TENSORS.contract(x, y, a, b, made), made), *rest]
-    t, side = work[0]
-    return t if side == out else TENSORS.permute(t, tuple(side.index(x) for x in out))
-
-
-def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-    if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
-            "subscripts list"
-        )
-    if isinstance(args[0], str):
-        operands: Any = args[1:]
-        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-            operands = operands[0]
-        return args[0], list(operands)
-    operands = args[0 : len(args) - len(args) % 2 : 2]
-    sides = tuple(_numbered(s) for s in args[1::2])
-    out = _numbered(args[-1]) if len(args) % 2 else None
-    return (sides, out), list(operands)
-
-
-def _numbered(labels: Any) -> Labels:
-    found = []
-    for x in labels:
-        if x is Ellipsis:
-            found.append(_ELLIPSIS)
-        elif isinstance(x, int) and 0 <= x < 52:
-            found.append(x)
-        else:
-            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
-    return tuple(found)
+        swap, *sides = _pair(a, b, made)
+        work = [(TENSORS.contract(*((y, x) if swap else (x, y)), *sides), made), *rest]
+    return work[0][0]
 
 
 # ---- functions on contractions

@@ -132,7 +132,7 @@ def by_labels(a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> A
     """The batching rule of a product: ``contract`` with these labels, and one more for the batch."""
 
     def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-        return U.contract(inner[0], inner[1], (9,) * mine[0] + a, (9,) * mine[1] + b, (9, *out))
+        return U.contract(inner[0], inner[1], (-9,) * mine[0] + a, (-9,) * mine[1] + b, (-9, *out))
 
     return rule
 

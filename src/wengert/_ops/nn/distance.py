@@ -81,7 +81,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([5.0000])
     """
     expect_tensors("pairwise_distance", x1=x1, x2=x2)
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    return with_node_name(with_node_name(x1 - x2 + eps, "AddBackward1").norm(p, -1, keepdim), "NormBackward1")
 
 
 def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> tuple[Any, Any]:

@@ -27,7 +27,8 @@ from ..._arrays.interpolation import (
 from ..._arrays.layouts import always_rows, channels_last
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
-from ..._base.registry import REGISTRY, TENSORS, plain_body, public
+from ..._base.registry import TENSORS, plain_body, public
+from ..._kinds.general import name_by_node
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
@@ -158,7 +159,7 @@ def _node_name(n: Any) -> str:
     return f"Upsample{word}{len(size)}D{smooth}Backward0"
 
 
-REGISTRY["upsample"].node.name = _node_name
+name_by_node("upsample", _node_name)
 
 
 # ---- public functions

@@ -14,8 +14,8 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.layouts import always_rows, as_channels_of, channels_last, relaid_copy
 from ..._base.constants import type_name
-from ..._base.registry import REGISTRY, TENSORS, plain_body, public
-from ..._kinds.general import general
+from ..._base.registry import TENSORS, plain_body, public
+from ..._kinds.general import general, name_by_node
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
@@ -188,7 +188,7 @@ def _border_name(n: Any) -> str:
     return f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{len(pad) // 2}DBackward0"
 
 
-REGISTRY["pad_border"].node.name = _border_name
+name_by_node("pad_border", _border_name)
 
 
 # ---- public functions

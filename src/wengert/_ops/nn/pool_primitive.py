@@ -31,8 +31,8 @@ from ..._arrays.pooling import (
     with_border,
 )
 from ..._base.dtypes import BLAS_FLOATS
-from ..._base.registry import REGISTRY, plain_body
-from ..._kinds.general import general, named_by
+from ..._base.registry import plain_body
+from ..._kinds.general import general, name_by_node, named_by
 from ..._kinds.linear import linear
 
 # ---- maxima
@@ -412,5 +412,5 @@ def plain_mean_parts_backward(lib, self, size):
     return self
 
 
-REGISTRY["mean_windows"].node.name = lambda n: f"AvgPool{len(n.params[0])}DBackward0"
-REGISTRY["mean_parts"].node.name = lambda n: f"AdaptiveAvgPool{len(n.params[0])}DBackward0"
+name_by_node("mean_windows", lambda n: f"AvgPool{len(n.params[0])}DBackward0")
+name_by_node("mean_parts", lambda n: f"AdaptiveAvgPool{len(n.params[0])}DBackward0")

@@ -13,8 +13,8 @@ import numpy as np
 from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, plain_body
-from ..._kinds.general import general
-from ..._tape.node import leaf_node
+from ..._kinds.general import general, name_by_node
+from ..._tape.node import Port, leaf_node, named
 from ..._tape.tensor import Tensor, in_memory, wrap
 
 _OFTEN = 4  # steps from which a program packs weights
@@ -40,10 +40,18 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return PUBLIC["nn.functional"]["linear"](x, weight, bias)
 
 
+def _gates(x: Tensor, n: int) -> tuple[Tensor, ...]:
+    """The parts of each row; their node bears the name of PyTorch's ``unsafe_chunk``."""
+    parts: tuple[Tensor, ...] = x.chunk(n, 1)
+    if type(parts[0]._node) is Port:
+        named(parts[0]._node.fx, "UnsafeSplitBackward0")
+    return parts
+
+
 def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
     h, c = hx
     gates = given + linear(h, weights.hh, weights.bias_hh)
-    i, f, g, o = gates.chunk(4, 1)
+    i, f, g, o = _gates(gates, 4)
     c = TENSORS.sigmoid(f) * c + TENSORS.sigmoid(i) * TENSORS.tanh(g)
     h = TENSORS.sigmoid(o) * TENSORS.tanh(c)
     if weights.hr is not None:
@@ -52,8 +60,8 @@ def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
 
 
 def _gru_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
-    from_input = given.chunk(3, 1)
-    from_hidden = linear(h, weights.hh, weights.bias_hh).chunk(3, 1)
+    from_input = _gates(given, 3)
+    from_hidden = _gates(linear(h, weights.hh, weights.bias_hh), 3)
     r = TENSORS.sigmoid(from_input[0] + from_hidden[0])
     z = TENSORS.sigmoid(from_input[1] + from_hidden[1])
     n = TENSORS.tanh(from_input[2] + r * from_hidden[2])
@@ -288,6 +296,6 @@ def plain_recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, 
 
 REGISTRY["lstm_layer"].written = recurrent.lstm_written
 # PyTorch has one operator for float32 only; for other dtypes the outputs come from a stack
-REGISTRY["lstm_layer"].node.name = lambda n: (
-    "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
+name_by_node(
+    "lstm_layer", lambda n: "MkldnnRnnLayerBackward0" if n.outputs_meta[0][1] == np.float32 else "StackBackward0"
 )

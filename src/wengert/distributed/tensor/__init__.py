@@ -15,7 +15,7 @@ import wengert as torch
 from wengert import distributed as dist
 
 from ..._base.registry import REGISTRY
-from ..._base.torch_function import DISABLED, subclassed
+from ..._base.torch_function import DISABLED
 from ..._compat import open_rows
 from ..._tape.tensor import Tensor
 from ...autograd.function import Function
@@ -150,7 +150,6 @@ class DTensor(Tensor):
     def _wrap(local: Tensor, mesh: Any, placements: Any, shape: Any) -> DTensor:
         if DTensor.__torch_function__ is DISABLED:
             DTensor.__torch_function__ = classmethod(_called)
-            subclassed.run(DTensor)
         made: Any = DISABLED(Tensor.as_subclass, (), (local, DTensor))
         made._mesh, made._places, made._whole = mesh, tuple(placements), torch.Size(shape)
         return made

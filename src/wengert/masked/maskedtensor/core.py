@@ -115,7 +115,8 @@ class MaskedTensor(torch.Tensor):
                 "can use data.detach().clone()",
             )
         if MaskedTensor.__torch_function__ is DISABLED:
-            MaskedTensor.__torch_function__ = classmethod(_called)  # type: ignore[assignment]
+            # past the metaclass: the class overrides while it has instances, not as long as it lives
+            type.__setattr__(MaskedTensor, "__torch_function__", classmethod(_called))
         overriding = _overriding()
         made: Any = torch.Tensor._make_wrapper_subclass(
             cls, data.size(), dtype=data.dtype, layout=data.layout, device=data.device, requires_grad=requires_grad

@@ -12,6 +12,7 @@ import wengert as torch
 
 from ..._base.errors import warn
 from ..._tape.tensor import Tensor
+from ..._tape.view_chain import with_node_name
 from ..utils.rnn import PackedSequence
 from ._making import add_parameters, init_within, unusual
 from .module import Module
@@ -248,7 +249,10 @@ class RNNBase(_Recurrent):
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = None if hx is None else _each(hx, lambda s: s.unsqueeze(1))
         output, hidden = self._recur(input, None, hx)
-        output = output.transpose(0, 1) if self.batch_first else output
+        if self.batch_first:
+            output = output.transpose(0, 1)
+            if self.mode != "LSTM":  # PyTorch transposes the stack of steps in place
+                with_node_name(output, "TransposeBackward1")
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             hidden = _each(hidden, lambda s: s.squeeze(1))

@@ -126,7 +126,8 @@ class Nested(torch.Tensor):
     @staticmethod
     def _wrapper(kind: Any, size: Sequence[int], values: torch.Tensor) -> Any:
         if Nested.__torch_function__ is DISABLED:
-            Nested.__torch_function__ = classmethod(_called)  # type: ignore[assignment]
+            # past the metaclass: the class overrides while it has instances, not as long as it lives
+            type.__setattr__(Nested, "__torch_function__", classmethod(_called))
         made: Any = torch.Tensor._make_wrapper_subclass(kind, size, dtype=values.dtype, device=values.device)
         living: Any = _LIVING.get(kind)
         made._overriding = living and living()
