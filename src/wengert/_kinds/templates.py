@@ -375,7 +375,8 @@ if c is not None and c._seq > n._seq:
 
 COMMON: dict[str, Any] = {
     "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "EVERY_DIM": EVERY_DIM,
-    "FAILURES": (AttributeError, TypeError, ValueError, *ARITHMETIC), "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
+    "FAILURES": (AttributeError, TypeError, ValueError, *ARITHMETIC), "FLOAT32": FLOAT32,
+    "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
     "Parts": Parts, "TUPLES_OF_DIM": TUPLES_OF_DIM, "Tensor": Tensor, "alias_payload": alias_payload,
     "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
     "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
