@@ -68,6 +68,14 @@ RESULTS = (  # tensors of which the caller writes one: what shares its memory in
     "y = x * x; v = y[1:]; v.mul_(2); return v, y",
     "return (x.view(2, 2) * 1).diagonal(), x",
     "return (x * 1)[::2], x * 2",
+    "y = x * x; v = y[1:]; u = v[1:]; u.mul_(2); return u, y",
+    "y = x * x; v = y[1:]; u = v[1:]; u.mul_(2); return u, v",
+    "y = x.clone().view(2, 2); u = y.t()[1]; u.mul_(2); return u, y.t(), y",
+    "y = x.clone().view(2, 2); u = y.t()[1]; u.mul_(2); return u, x",
+    "y = x.clone(); v = y.view(2, 2); u = v.detach(); u.mul_(2); return u, v",
+    "y = x * 1; v = y.detach()[1:]; u = v[1:].detach(); u.mul_(2); return u, v, y",
+    "v = x[1:]; u = v[1:]; u.mul_(2); return u, v, x",
+    "v = x.detach()[1:]; x.mul_(2); return v, x.view(2, 2)",
 )
 
 
@@ -86,9 +94,48 @@ def test_what_results_share(line: str, backend: str) -> None:
             strides = [t.stride() for t in results]
             if 0 not in strides[0]:
                 results[0].zero_()
-            found[-1].append((repr(results), strides, x.tolist(), x._version))
+            found[-1].append((repr(results), strides, [t._version for t in (x, *results)], x.tolist()))
             wait()
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = w * x; return y, y[1:]",
+        "y = w * x; return y[:2], y[1:]",
+        "y = w * x; v = y.view(2, 2); return v.t(), v[1]",
+        "y = w * x; return y, y.detach()[1:]",
+        "y = w * x; return y.detach()[:2], y[1:]",
+        "y = w.detach() * x; return y, y[1:]",
+        "y = x * 2; v = y[1:]; v.mul_(w[1:]); return y, v[1:]",
+        "return w[1:], w[2:]",
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_write_to_a_result_reaches_the_history_of_those_that_share_its_memory(
+    line: str, backend: str, again: bool
+) -> None:
+    scope: dict[str, Any] = {}
+    exec("def f(x, w):\n    " + line.replace("; ", "\n    "), scope)
+
+    def gradients(f: Any, k: int) -> Any:
+        w, p = (torch.arange(4.0).add(k).requires_grad_() for k in (k, 2))
+        one, other = f(torch.ones(4), w)
+        loss = (one * p[:2] if one.numel() == 2 else one.reshape(-1) * p[: one.numel()]).sum()
+        try:
+            other.mul_(3)
+            loss = loss + (one * one).sum()
+            found = torch.autograd.grad(loss, (w, p), create_graph=again, allow_unused=True)
+        except RuntimeError as error:
+            return str(error)[:60]
+        return [None if g is None else g.tolist() for g in found]
+
+    compiled = torch.compile(scope["f"], backend=backend)
+    for k in range(3):
+        assert gradients(compiled, k) == gradients(scope["f"], k)
+        wait()
 
 
 @pytest.mark.parametrize("backend", ["numpy", "inductor"])

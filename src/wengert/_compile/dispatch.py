@@ -26,6 +26,7 @@ from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, version_of
 from .._tape.promotion import default_np
+from .._tape.view_chain import root_of
 from .._tensor_api.override_sites import _modes as function_modes
 from ..amp.autocast_mode import SETTINGS
 from ..nn.modules._handles import seen
@@ -35,7 +36,8 @@ from .captured import AsItIs, Capture, Pieces
 from .counts import counters
 from .guards import Guards
 from .node import CompiledFunctionBackward
-from .record import Recording, Result, record
+from .record import Recording, record
+from .returned import Result
 from .running import MISSED, as_it_is, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
 from .tape import DRAW, OPTIMIZER_STEP
@@ -199,8 +201,10 @@ def _outputs_again(call: Any, r: Recording) -> Any:
         leaves = tree_flatten(call())[0]
         found: dict[int, Any] = {}
         for x, t in zip(r.leaves, leaves, strict=True):
-            if isinstance(x, Result) and x.output is not None:
-                found[x.output] = t
+            if isinstance(x, Result) and t._node is not None:
+                of = x if x.kind == "value" else r.results[x.at] if x.kind == "result" else None
+                if of is not None and of.output is not None:
+                    found[of.output] = t if of is x else root_of(t)
         return [found[k] for k in range(len(found))]
 
     return again

@@ -51,8 +51,8 @@ from .inference import is_inference, refuse_write
 from .node import LEAVES, AccumulateGrad, Box, Node, Port, Version, hooks_of, named, tick, version_of, view_of
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
-from .tensor import Tensor, alias_payload, in_memory, memory_of, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of
+from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
+from .view_chain import AsStridedBackward0, CopySlices, chain_of, memory_of
 
 # ---- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
