@@ -32,6 +32,10 @@ LINES = (
     "x.resize_(2); return x",
     "y = x.view(2, 2); y.t_(); return x * 1",
     "x.as_strided((2,), (2,)).add_(1); return x * 1",
+    "x.expand(2, 4).diagonal().add_(1); return x * 1",
+    "y = x * 1; v = y.expand(4, 4)[0]; v.mul_(2); return y",
+    "y = x.sum().expand(2); y[:1].add_(1); return y * 1",
+    "y = x.expand(3, 4).diagonal(); y[0] = 7; return x * 1, y",
 )
 
 

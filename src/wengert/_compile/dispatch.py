@@ -40,7 +40,7 @@ from .record import Recording, record
 from .returned import Result
 from .running import MISSED, as_it_is, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
-from .tape import DRAW, OPTIMIZER_STEP
+from .tape import CHECK, DRAW, OPTIMIZER_STEP
 
 log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
@@ -104,7 +104,8 @@ class Program:
         self.shape = shape_of(r)
         self.run = run_function(self)
         self.call: Any = None  # checks and runs, in one function, once it is known that the program runs
-        self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
+        again = not any(op.effect and op.info is not CHECK for op in r.forward.ops)
+        self.again = again and not (r.forward.updates or r.grads)
 
     def worth(self) -> bool:
         """Whether this call is to run the program; eager runs it where that is faster.

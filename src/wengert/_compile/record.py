@@ -32,7 +32,7 @@ from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten
 from .refused import Call
 from .returned import Result, Returned
-from .tape import Input, Ref, Tape
+from .tape import CHECK, Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer
 from .values import KINDS, same_items
 from .watch import Finder
@@ -401,7 +401,7 @@ def _backward(tracer: Tracer, entries: list[Lifted], outputs: list[Any], r: Reco
             g = tracer.captured(wrap(g))._payload
         refs.append(g.ref)
     ops = tape.ops[mark:]
-    if any(op.effect for op in ops):
+    if any(op.effect and op.info is not CHECK for op in ops):
         return "the backward pass draws or steps"
     made = {int(o) for op in ops for o in op.outs}
     reads = dict.fromkeys(int(a) for op in ops for a in op.refs())
