@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any
 
 import pytest
@@ -367,3 +368,34 @@ def test_an_integer_that_is_written_gets_no_history() -> None:
         w = torch.zeros(3, dtype=torch.int32)
         assert compiled(w, torch.ones(3, requires_grad=True)).tolist() == [1, 1, 1]
         assert not w.requires_grad and not compiled._compiled.broken
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize("value", ["w.grad", "w.grad[1:]", "w.grad.detach()", "w.grad.view(3, 1), w.grad, w.grad * 1"])
+def test_a_gradient_that_is_returned_is_the_one_of_the_leaf(value: str, backend: str) -> None:
+    w = torch.ones(3, requires_grad=True)
+    scope = {"w": w}
+    exec(f"def step(x):\n    w.grad = None\n    (w * x).sum().backward()\n    return {value}", scope)
+    compiled = torch.compile(scope["step"], backend=backend)
+    for k in range(3):
+        made = compiled(torch.full((3,), 2.0 + k))
+        first = made[0] if isinstance(made, tuple) else made
+        first[1:] = 0
+        kept = 1 + (first.numel() == 2)
+        assert w.grad.tolist() == [2.0 + k] * kept + [0.0] * (3 - kept)
+        assert w.grad._version == first._version == 1
+        assert value != "w.grad" or first is w.grad
+        wait()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+def test_a_program_keeps_no_memory_of_the_recorded_call(backend: str, no_gc: Any) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    compiled = torch.compile(lambda x: ((x * weight).sin(), x.view(-1)), backend=backend)
+    for _ in range(3):
+        x = torch.ones(3)
+        memory = weakref.ref(x._payload)
+        compiled(x)[0].sum().backward()
+        wait()
+        del x
+        assert memory() is None

@@ -393,9 +393,8 @@ class Compiled:
     @staticmethod
     def _release(r: Recording) -> None:
         tracer = r.finder.tracer
-        for e in tracer.lifted.values():  # drop what only the trace needed
-            e.tensor = e.grad = None
-            del e.traced
+        tracer.lifted.clear()  # what only the trace needed, the memory of the call's inputs too
+        tracer.owners.clear()
         tracer.before.clear()
         tracer.constants.clear()
         r.finder.release()

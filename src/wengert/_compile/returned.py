@@ -22,9 +22,9 @@ from .values import same_array
 class Result:
     """How a program makes one tensor of its result.
 
-    ``kind``: ``"value"`` (``at`` is the index among the tape's results), ``"input"`` or ``"result"``: what ``chain``
-    makes of input ``at``, or of result ``at``. ``output``: its number among the node's outputs, or ``None``.
-    ``version``: of a value, after the call's writes.
+    ``kind``: ``"value"`` (``at`` is the index among the tape's results); else what ``chain`` makes of ``"input"``
+    ``at``, of the ``"gradient"`` of input ``at``, or of ``"result"`` ``at``. ``output``: its number among the node's
+    outputs, or ``None``. ``version``: of a value, after the call's writes.
     """
 
     def __init__(self, kind: str, at: int, chain: Any = (), version: int = 0) -> None:
@@ -50,7 +50,9 @@ class Returned:
 
     def __init__(self, tracer: Any, index: dict[int, int], r: Any) -> None:
         self.tracer = tracer
-        self.index = index
+        self.known = {t: ("input", k) for t, k in index.items()}
+        entries = list(tracer.lifted.values())
+        self.known.update((id(entries[k].node.grad), ("gradient", k)) for k, at in r.grads if at is not None)
         self.r = r
         self.results: list[Result] = []
         self.outputs: list[Tensor] = []
@@ -64,17 +66,17 @@ class Returned:
         known: dict[int, Result] = {}
         for t in tensors:
             path = paths[id(t)]
-            if id(path[-1]) not in self.index and shows[id(path[-1])] == 1:
+            if id(path[-1]) not in self.known and shows[id(path[-1])] == 1:
                 path = [t]
             of = path[-1]
-            if id(of) not in values and id(of) not in self.index:
+            if id(of) not in values and id(of) not in self.known:
                 tracked = any(x._node is not None for x in tensors if paths[id(x)][-1] is of)
                 reason = self._value(of, tracked or of is t)
                 if reason is not None:
                     return reason
                 values[id(of)] = len(self.results) - 1
-            if id(of) in self.index:
-                known[id(t)] = Result("input", self.index[id(of)], _chain(path))
+            if id(of) in self.known:
+                known[id(t)] = Result(*self.known[id(of)], _chain(path))
             elif t is of:
                 known[id(t)] = self.results[values[id(of)]]
                 continue
@@ -91,11 +93,11 @@ class Returned:
         return None
 
     def _path(self, t: Tensor) -> list[Tensor]:
-        """A tensor and those whose memory it shows, up to an input."""
+        """A tensor and those whose memory it shows, up to an input or a gradient."""
         path = []
         for x in sharing(t):
             path.append(x)
-            if id(x) in self.index:
+            if id(x) in self.known:
                 break
         return path
 

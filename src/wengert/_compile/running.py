@@ -143,7 +143,7 @@ def _given(program: Any, out: str, callers: int) -> list[str]:
         lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
     for k, x in enumerate(r.results):
         if x.kind != "value":
-            of = f"{'t' if x.kind == 'input' else 'r'}{x.at}"
+            of = {"input": f"t{x.at}", "gradient": f"t{x.at}._node.grad", "result": f"r{x.at}"}[x.kind]
             lines.append(f"r{k} = shown({of}, x{k}.chain)" if x.chain else f"r{k} = {of}")
     returned = ", ".join(f"r{k}" for k in range(len(r.results)))
     if program.shape is None:
