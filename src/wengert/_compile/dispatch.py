@@ -366,6 +366,8 @@ class Compiled:
         if logs("graph_breaks"):
             log.warning("Graph break in %s: %s%s", _title(self.fn), made, _place(at))
         if self.fullgraph and (sentence := _refused(made) or (made if self.strict else None)):
+            del self.broken[mode]  # the next call is refused too
+            self.count -= 1
             raise _unsupported(self.fn, sentence, made, at)
         return out
 
