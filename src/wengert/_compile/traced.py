@@ -449,9 +449,9 @@ class Tracer:
                 entry.tensor._node = entry.node
             if entry.is_leaf:
                 entry.node.grad = entry.grad
-            box = entry.tensor._box
-            if box is not None and box.cell is not None:
-                box.cell.version = entry.version
+            for box in (entry.box, entry.tensor._box):
+                if box is not None and box.cell is not None:
+                    box.cell.version = entry.version
         self.counts.clear()
         for generator, state in self.first_states.values():
             generator.set_state_array(np.frombuffer(state, np.uint8))
