@@ -147,7 +147,17 @@ def test_a_write_to_a_result_reaches_the_history_of_those_that_share_its_memory(
 @pytest.mark.parametrize("backend", ["numpy", "inductor"])
 @pytest.mark.parametrize(
     "value",
-    ["x * w", "(x * w)[1:]", "(x * w).exp()", "(x * w).relu()", "x + w", "(x * w).view(2, 2).t()", "w.sum() * x"],
+    [
+        "x * w",
+        "(x * w)[1:]",
+        "(x * w).exp()",
+        "(x * w).exp_()",
+        "(x * w).relu_()",
+        "(x * w).relu()",
+        "x + w",
+        "(x * w).view(2, 2).t()",
+        "w.sum() * x",
+    ],
 )
 def test_a_result_that_is_written_is_stale_where_the_backward_pass_needs_it(value: str, backend: str) -> None:
     scope: dict[str, Any] = {"torch": torch}

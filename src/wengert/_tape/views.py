@@ -379,6 +379,9 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
 
         del a
         replace_payload(self, r)
+        if getattr(r, "is_traced", False) and result._box is not None and node is not None:
+            result._box.cell = cell = version_of(self)  # as below: after a recorded call they are one memory
+            cell._seq = node._seq
         rebase_history(self, node)
         return
     if saved is not None and (saved.a is a or saved.a is self._payload):
