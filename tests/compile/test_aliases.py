@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any
 
 import pytest
@@ -32,6 +33,10 @@ LINES = (
     "x.resize_(2); return x",
     "y = x.view(2, 2); y.t_(); return x * 1",
     "x.as_strided((2,), (2,)).add_(1); return x * 1",
+    "x.expand(2, 4).diagonal().add_(1); return x * 1",
+    "y = x * 1; v = y.expand(4, 4)[0]; v.mul_(2); return y",
+    "y = x.sum().expand(2); y[:1].add_(1); return y * 1",
+    "y = x.expand(3, 4).diagonal(); y[0] = 7; return x * 1, y",
 )
 
 
@@ -56,6 +61,7 @@ RESULTS = (  # tensors of which the caller writes one: what shares its memory in
     "y = x.sum(); return y.detach(), y",
     "y = (x * 2).view(2, 2); return y.diag(), y",
     "y = x.view(2, 2); return y.diag(), x",
+    "return x.copy_(x) * 1, x",
     "return torch.diagonal_copy(x.view(2, 2)), x",
     "return torch.select_copy(x.view(2, 2), 0, 1), x",
     "y = x + 1; z = x + 1; return z, y, y[1:]",
@@ -68,6 +74,14 @@ RESULTS = (  # tensors of which the caller writes one: what shares its memory in
     "y = x * x; v = y[1:]; v.mul_(2); return v, y",
     "return (x.view(2, 2) * 1).diagonal(), x",
     "return (x * 1)[::2], x * 2",
+    "y = x * x; v = y[1:]; u = v[1:]; u.mul_(2); return u, y",
+    "y = x * x; v = y[1:]; u = v[1:]; u.mul_(2); return u, v",
+    "y = x.clone().view(2, 2); u = y.t()[1]; u.mul_(2); return u, y.t(), y",
+    "y = x.clone().view(2, 2); u = y.t()[1]; u.mul_(2); return u, x",
+    "y = x.clone(); v = y.view(2, 2); u = v.detach(); u.mul_(2); return u, v",
+    "y = x * 1; v = y.detach()[1:]; u = v[1:].detach(); u.mul_(2); return u, v, y",
+    "v = x[1:]; u = v[1:]; u.mul_(2); return u, v, x",
+    "v = x.detach()[1:]; x.mul_(2); return v, x.view(2, 2)",
 )
 
 
@@ -86,15 +100,64 @@ def test_what_results_share(line: str, backend: str) -> None:
             strides = [t.stride() for t in results]
             if 0 not in strides[0]:
                 results[0].zero_()
-            found[-1].append((repr(results), strides, x.tolist(), x._version))
+            found[-1].append((repr(results), strides, [t._version for t in (x, *results)], x.tolist()))
             wait()
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("backend", ["numpy", "inductor"])
 @pytest.mark.parametrize(
+    "line",
+    [
+        "y = w * x; return y, y[1:]",
+        "y = w * x; return y[:2], y[1:]",
+        "y = w * x; v = y.view(2, 2); return v.t(), v[1]",
+        "y = w * x; return y, y.detach()[1:]",
+        "y = w * x; return y.detach()[:2], y[1:]",
+        "y = w.detach() * x; return y, y[1:]",
+        "y = x * 2; v = y[1:]; v.mul_(w[1:]); return y, v[1:]",
+        "return w[1:], w[2:]",
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_write_to_a_result_reaches_the_history_of_those_that_share_its_memory(
+    line: str, backend: str, again: bool
+) -> None:
+    scope: dict[str, Any] = {}
+    exec("def f(x, w):\n    " + line.replace("; ", "\n    "), scope)
+
+    def gradients(f: Any, k: int) -> Any:
+        w, p = (torch.arange(4.0).add(k).requires_grad_() for k in (k, 2))
+        one, other = f(torch.ones(4), w)
+        loss = (one * p[:2] if one.numel() == 2 else one.reshape(-1) * p[: one.numel()]).sum()
+        try:
+            other.mul_(3)
+            loss = loss + (one * one).sum()
+            found = torch.autograd.grad(loss, (w, p), create_graph=again, allow_unused=True)
+        except RuntimeError as error:
+            return str(error)[:60]
+        return [None if g is None else g.tolist() for g in found]
+
+    compiled = torch.compile(scope["f"], backend=backend)
+    for k in range(3):
+        assert gradients(compiled, k) == gradients(scope["f"], k)
+        wait()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize(
     "value",
-    ["x * w", "(x * w)[1:]", "(x * w).exp()", "(x * w).relu()", "x + w", "(x * w).view(2, 2).t()", "w.sum() * x"],
+    [
+        "x * w",
+        "(x * w)[1:]",
+        "(x * w).exp()",
+        "(x * w).exp_()",
+        "(x * w).relu_()",
+        "(x * w).relu()",
+        "x + w",
+        "(x * w).view(2, 2).t()",
+        "w.sum() * x",
+    ],
 )
 def test_a_result_that_is_written_is_stale_where_the_backward_pass_needs_it(value: str, backend: str) -> None:
     scope: dict[str, Any] = {"torch": torch}
@@ -315,3 +378,34 @@ def test_an_integer_that_is_written_gets_no_history() -> None:
         w = torch.zeros(3, dtype=torch.int32)
         assert compiled(w, torch.ones(3, requires_grad=True)).tolist() == [1, 1, 1]
         assert not w.requires_grad and not compiled._compiled.broken
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize("value", ["w.grad", "w.grad[1:]", "w.grad.detach()", "w.grad.view(3, 1), w.grad, w.grad * 1"])
+def test_a_gradient_that_is_returned_is_the_one_of_the_leaf(value: str, backend: str) -> None:
+    w = torch.ones(3, requires_grad=True)
+    scope = {"w": w}
+    exec(f"def step(x):\n    w.grad = None\n    (w * x).sum().backward()\n    return {value}", scope)
+    compiled = torch.compile(scope["step"], backend=backend)
+    for k in range(3):
+        made = compiled(torch.full((3,), 2.0 + k))
+        first = made[0] if isinstance(made, tuple) else made
+        first[1:] = 0
+        kept = 1 + (first.numel() == 2)
+        assert w.grad.tolist() == [2.0 + k] * kept + [0.0] * (3 - kept)
+        assert w.grad._version == first._version == 1
+        assert value != "w.grad" or first is w.grad
+        wait()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+def test_a_program_keeps_no_memory_of_the_recorded_call(backend: str, no_gc: Any) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    compiled = torch.compile(lambda x: ((x * weight).sin(), x.view(-1)), backend=backend)
+    for _ in range(3):
+        x = torch.ones(3)
+        memory = weakref.ref(x._payload)
+        compiled(x)[0].sum().backward()
+        wait()
+        del x
+        assert memory() is None

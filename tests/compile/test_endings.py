@@ -193,3 +193,21 @@ def test_what_eager_refuses_of_elements_is_refused_in_its_words(
                 found[-1].append((type(error), str(error)))
             found[-1].append((r.tolist(), r._version))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_a_write_before_an_error_is_counted_once(shape: tuple[int, ...]) -> None:
+    count = torch.zeros(shape)
+
+    @torch.compile(backend="numpy")
+    def step(x: Any) -> Any:
+        count.add_(1)
+        return torch.nn.functional.batch_norm(x, None, None, training=True)
+
+    for k, rows in enumerate((2, 2, 1, 2), 1):
+        if rows == 1:
+            with pytest.raises((ValueError, RuntimeError), match="more than 1 value"):
+                step(torch.ones(rows, 2))
+        else:
+            step(torch.ones(rows, 2))
+        assert count._version == k

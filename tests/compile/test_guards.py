@@ -304,20 +304,26 @@ def test_gradients_that_share_memory(shared: str) -> None:
     assert made(True) == made(False)
 
 
-@pytest.mark.parametrize("name", ["copy_", "mul_", "index_put_"])
-def test_a_write_from_a_part_of_its_own_memory_is_refused_as_in_eager(name: str) -> None:
+OVERLAPS = {  # of ``p`` and ``q``, parts of one array; in a program what was written has other memory from then on
+    "copy": "p.add_(1); q.copy_(p)",
+    "in place": "p.add_(1); q.mul_(p)",
+    "index": "p.add_(1); q.index_put_((torch.tensor([3, 2, 1, 0]),), p)",
+    "index by a view": "p.add_(1); q.index_put_((torch.tensor([0, 1]),), p[2:])",
+    "view": "p.add_(1); q[:3].copy_(p[1:])",
+    "view of a view": "p.add_(1); q[1:3].copy_(p[1:][1:])",
+    "detached": "p.detach().add_(1); q.mul_(p.data)",
+    "computed": "y = p * 1; y.add_(1); y[1:].mul_(y[:3])",
+    "computed view": "y = p * 1; v = y[1:]; v.add_(1); y[:3].mul_(v)",
+}
+
+
+@pytest.mark.parametrize("case", OVERLAPS)
+def test_a_write_from_a_part_of_its_own_memory_is_refused_as_in_eager(case: str) -> None:
     def made(compiling: bool) -> list[Any]:
         whole = torch.arange(6.0)
-        p, q = whole[:4], whole[2:]
-
-        def step() -> None:
-            p.add_(1)  # in a program it has other memory from here on
-            if name == "index_put_":
-                q.index_put_((torch.tensor([3, 2, 1, 0]),), p)
-            else:
-                getattr(q, name)(p)
-
-        function = compiled(step)[0] if compiling else step
+        scope: dict[str, Any] = {"torch": torch, "p": whole[:4], "q": whole[2:]}
+        exec("def step():\n    " + OVERLAPS[case].replace("; ", "\n    "), scope)
+        function = compiled(scope["step"])[0] if compiling else scope["step"]
         with pytest.raises(RuntimeError, match="refer to a single memory location"):
             function()
         return whole.tolist()

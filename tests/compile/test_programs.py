@@ -15,6 +15,7 @@ import pytest
 
 import wengert as torch
 from wengert._compile import dispatch, source
+from wengert._compile.c import wait
 from wengert._compile.dispatch import Compiled
 
 F = torch.nn.functional
@@ -806,3 +807,33 @@ def test_a_saved_input_that_the_call_writes() -> None:
         x, y = torch.arange(3.0).requires_grad_(), torch.full((3,), 2.0)
         made(x, y).backward()
         assert x.grad.tolist() == [2, 2, 2] and y.tolist() == [0, 2, 4]
+
+
+CHECKED = (
+    "x.index_select(0, i)", "F.embedding(i, x)", "x.index_add(0, i, x)", "x.index_copy(0, i, x)", "x[i]",
+    "torch.index_reduce(x, 0, i, x, 'prod')", "F.multi_margin_loss(x, i)", "F.embedding(i, x, max_norm=1.0)",
+    "F.max_unpool1d(x.view(1, 2, 2), i.view(1, 1, 2).expand(1, 2, 2), 1)", "x.index_add_(0, i, x.clone())",
+    "torch.linalg.eigvals(x / (i + 1).double())", "torch.cov(x, fweights=i + 4)", "(x.mul_(2) * F.embedding(i, x))",
+    "torch.searchsorted(x[0], x[1], sorter=i)", "F.embedding(i + 0, x) @ x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+@pytest.mark.parametrize("first", [[0, 1], [-1, 0]])
+@pytest.mark.parametrize("value", CHECKED)
+def test_elements_that_eager_refuses_are_refused_by_a_program(value: str, first: list[int], backend: str) -> None:
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+    exec(f"def f(x, i): return {value}", scope)
+
+    def result(f: Any, k: int, indices: list[int]) -> Any:
+        x = torch.arange(4.0, dtype=torch.float64).view(2, 2) + k
+        try:
+            return f(x, torch.tensor(indices)).tolist(), x.tolist()
+        except (RuntimeError, IndexError):
+            return "refused", x.tolist()
+
+    compiled = torch.compile(scope["f"], backend=backend)
+    for k, indices in enumerate([first, [1, 0], [0, 1], [0, -1], [1, 1], [-2, 0], [0, 5], [0, -7], [1, 0]]):
+        found, wanted = result(compiled, k, indices), result(scope["f"], k, indices)
+        assert str(found) == str(wanted) or found == pytest.approx(wanted)
+        wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,3 +80,16 @@ def test_a_leafs_gradient_is_nobody_elses_memory() -> None:
     layer(x).pow(2).sum().backward()
     for t in (x, *layer.parameters()):
         assert t.grad.numpy().flags.c_contiguous and t.grad._base is None
+
+
+@pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_writes_of_running_statistics_are_counted_as_in_pytorch(torch: Any, name: str, compiled: bool) -> None:
+    counts = []
+    for library in (torch, wg):
+        layer = getattr(library.nn, name)(3, track_running_stats=True)
+        run = wg.compile(layer, backend="numpy") if compiled and library is wg else layer
+        for _ in range(3):
+            run(library.arange(12.0).view(2, 3, 2))
+        counts.append([b._version for b in layer.buffers()])
+    assert counts[0] == counts[1]

@@ -6,6 +6,7 @@
 ``source``    the list as Python source: NumPy calls on planned memory
 ``guards``    the facts that a program depends on, checked before each call
 ``record``    one call recorded: its arguments lifted, its effects found
+``returned``  what it returns: values, inputs, and what shows the memory of either
 ``refused``   the error of an operator that refuses its operands without their elements
 ``dispatch``  a compiled function: its programs, its breaks, its limits
 ``node``      the one node of a compiled forward pass

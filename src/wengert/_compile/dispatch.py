@@ -26,6 +26,7 @@ from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, version_of
 from .._tape.promotion import default_np
+from .._tape.view_chain import root_of
 from .._tensor_api.override_sites import _modes as function_modes
 from ..amp.autocast_mode import SETTINGS
 from ..nn.modules._handles import seen
@@ -35,10 +36,11 @@ from .captured import AsItIs, Capture, Pieces
 from .counts import counters
 from .guards import Guards
 from .node import CompiledFunctionBackward
-from .record import Recording, Result, record
+from .record import Recording, record
+from .returned import Result
 from .running import MISSED, as_it_is, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
-from .tape import DRAW, OPTIMIZER_STEP
+from .tape import CHECK, DRAW, OPTIMIZER_STEP
 
 log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
@@ -102,7 +104,8 @@ class Program:
         self.shape = shape_of(r)
         self.run = run_function(self)
         self.call: Any = None  # checks and runs, in one function, once it is known that the program runs
-        self.again = not (r.forward.updates or r.grads or any(op.effect for op in r.forward.ops))
+        again = not any(op.effect and op.info is not CHECK for op in r.forward.ops)
+        self.again = again and not (r.forward.updates or r.grads)
 
     def worth(self) -> bool:
         """Whether this call is to run the program; eager runs it where that is faster.
@@ -199,8 +202,10 @@ def _outputs_again(call: Any, r: Recording) -> Any:
         leaves = tree_flatten(call())[0]
         found: dict[int, Any] = {}
         for x, t in zip(r.leaves, leaves, strict=True):
-            if isinstance(x, Result) and x.output is not None:
-                found[x.output] = t
+            if isinstance(x, Result) and t._node is not None:
+                of = x if x.kind == "value" else r.results[x.at] if x.kind == "result" else None
+                if of is not None and of.output is not None:
+                    found[of.output] = t if of is x else root_of(t)
         return [found[k] for k in range(len(found))]
 
     return again
@@ -361,6 +366,8 @@ class Compiled:
         if logs("graph_breaks"):
             log.warning("Graph break in %s: %s%s", _title(self.fn), made, _place(at))
         if self.fullgraph and (sentence := _refused(made) or (made if self.strict else None)):
+            del self.broken[mode]  # the next call is refused too
+            self.count -= 1
             raise _unsupported(self.fn, sentence, made, at)
         return out
 
@@ -388,9 +395,8 @@ class Compiled:
     @staticmethod
     def _release(r: Recording) -> None:
         tracer = r.finder.tracer
-        for e in tracer.lifted.values():  # drop what only the trace needed
-            e.tensor = e.grad = None
-            del e.traced
+        tracer.lifted.clear()  # what only the trace needed, the memory of the call's inputs too
+        tracer.owners.clear()
         tracer.before.clear()
         tracer.constants.clear()
         r.finder.release()

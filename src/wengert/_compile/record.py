@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -26,15 +25,14 @@ from .._base.modes import MODE, watching
 from .._base.tracebacks import shorten
 from .._base.tracing import TRACER
 from .._tape import engine
-from .._tape.node import AccumulateGrad, Port, tick, view_of
+from .._tape.node import AccumulateGrad, Port, tick
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
-from .._tape.view_chain import replay
-from .._tape.views import MULTI_OUTPUT_VIEW
 from ..utils._pytree import tree_flatten
 from .refused import Call
-from .tape import Input, Ref, Tape
+from .returned import Result, Returned
+from .tape import CHECK, Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer
 from .values import KINDS, same_items
 from .watch import Finder
@@ -42,20 +40,6 @@ from .watch import Finder
 _IMPORTS = ("_find_and_load", "_find_spec")
 _SHORTEN = shorten.__code__  # what an error passes on its way out: it reads the program's text
 recording = threading.RLock()  # held while tensors hold traced values
-
-
-class Result:
-    """How a program makes one tensor of its result.
-
-    ``kind``: ``"value"`` (``at`` is the index among the tape's results), ``"input"`` (``at``: the input itself),
-    ``"view"`` (of input ``at``, by ``chain``). ``output``: its number among the node's outputs, or ``None``.
-    """
-
-    def __init__(self, kind: str, at: int, chain: Any = (), output: int | None = None) -> None:
-        self.kind = kind
-        self.at = at
-        self.chain = chain
-        self.output = output
 
 
 class Recording:
@@ -72,6 +56,17 @@ class Recording:
     saved: list[int]  # for each saved value: the index among the forward tape's results, or -1 - input
     edges: list[int]  # the inputs whose gradients the backward tape's results are
     freed = False  # whether the graph behind the results was already used up
+
+    def __init__(self, finder: Finder) -> None:
+        self.finder = finder
+        self.forward = finder.tracer.tape
+        self.grads, self.owners = [], []
+
+    def add(self, a: Traced) -> int:
+        """Make a value a result of the tape; its index."""
+        self.forward.results.append(a.ref)
+        self.owners.append(id(storage_of(a.array)))
+        return len(self.owners) - 1
 
 
 def record(
@@ -274,9 +269,7 @@ def _lift_bound(finder: Finder, fn: Any) -> None:
 
 # ---- what it was
 def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
-    r = Recording()
-    r.finder = finder
-    tape = tracer.tape
+    r = Recording(finder)
     entries = list(tracer.lifted.values())
     index = {id(e.tensor): k for k, e in enumerate(entries)}
     for ref, a, content in tracer.constants.values():
@@ -285,29 +278,16 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
     for generator, state in tracer.generators.values():
         if generator.get_state_array().tobytes() != state:
             return "something else moves the random stream"
-    r.grads, r.owners = [], []
     for k, e in enumerate(entries):
         reason = _effect_on(tracer, e, k, r)
         if reason is not None:
             return reason
     leaves, r.spec = tree_flatten(out)
-    r.leaves, r.results = [], []
-    known: dict[int, Result] = {}
-    outputs: list[Any] = []
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            if not _plain(leaf):
-                return f"a result of type {type(leaf).__name__}"
-            r.leaves.append(leaf)
-            continue
-        if id(leaf) not in known:
-            made = _result(tracer, leaf, index, outputs, r)
-            if isinstance(made, str):
-                return made
-            known[id(leaf)] = made
-            r.results.append(made)
-        r.leaves.append(known[id(leaf)])
-    r.forward = tape
+    returned = Returned(tracer, index, r)
+    reason = returned.found(leaves)
+    if reason is not None:
+        return reason
+    r.leaves, r.results, outputs = returned.leaves, returned.results, returned.outputs
     r.saved, r.edges = [], []
     if outputs:
         reason = _backward(tracer, entries, outputs, r)
@@ -315,10 +295,6 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
             return reason
     r.forward.gradients = sum(at is not None for _, at in r.grads)
     return r
-
-
-def _plain(leaf: Any) -> bool:
-    return leaf is None or isinstance(leaf, (int, float, complex, bool, str, bytes)) or is_ours(type(leaf).__module__)
 
 
 def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
@@ -344,60 +320,8 @@ def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
             elif type(grad._payload) is not Traced or grad._node is not None or type(grad) is not Tensor:
                 return f"the gradient of {e.where} is no traced tensor"
             else:
-                r.grads.append((k, _add(tracer, grad._payload, r)))
+                r.grads.append((k, r.add(grad._payload)))
     return None
-
-
-def _add(tracer: Tracer, a: Traced, r: Recording) -> int:
-    """Make a value a result of the tape; its index."""
-    tracer.tape.results.append(a.ref)
-    r.owners.append(id(storage_of(a.array)))
-    return len(r.owners) - 1
-
-
-def _result(tracer: Tracer, t: Any, index: dict[int, int], outputs: list[Any], r: Recording) -> Result | str:
-    if id(t) in index:
-        return Result("input", index[id(t)])
-    if type(t) is not Tensor or id(t) in tracer.before:
-        return "a result that is no tensor of the call"
-    if t._node is not None and type(t._node) is AccumulateGrad:
-        return "a new leaf that requires grad"
-    base, chain, recorded = t, [], set()
-    while id(base) not in index and (view := view_of(base)) is not None:
-        base, info, p, creation = view
-        chain.append((info.name, p))
-        recorded.add(creation <= MULTI_OUTPUT_VIEW)
-    if id(base) in index and base._payload is tracer.lifted[id(base)].traced:
-        if base._node is not None and recorded != {MODE.get() is None or MODE.get().grad}:
-            return "a view of an input is made in another mode"
-        return Result("view", index[id(base)], chain[::-1])
-    if any(id(x) in index for x in _sharing(base)):
-        return "a view of an input that is written"
-    a = t._payload
-    if type(a) is not Traced:
-        if not isinstance(a, (np.ndarray, np.generic)):
-            return "a result that is no plain tensor"
-        a = tracer.captured(t)._payload
-    whole = base._payload
-    if chain and type(whole) is Traced and storage_of(a.array) is not storage_of(whole.array):
-        a = t._payload = replay(whole, chain[::-1])  # a view that was written, whose base has the elements
-    if id(storage_of(a.array)) in tracer.owners and a.array.size:
-        return "a result that shares memory with an input"
-    made = Result("value", _add(tracer, a, r))
-    if t._node is not None:
-        made.output = len(outputs)
-        outputs.append(t)
-    return made
-
-
-def _sharing(t: Tensor) -> Iterator[Tensor]:
-    """A tensor and those whose writes are writes to it: of what it is a view, or was detached from."""
-    while True:
-        yield t
-        view = view_of(t)
-        if view is None and "_alias_of" not in t.__dict__:
-            return
-        t = t.__dict__["_alias_of"][0] if view is None else view[0]
 
 
 def _leaked(tracer: Tracer, out: Any) -> str | None:
@@ -477,7 +401,7 @@ def _backward(tracer: Tracer, entries: list[Lifted], outputs: list[Any], r: Reco
             g = tracer.captured(wrap(g))._payload
         refs.append(g.ref)
     ops = tape.ops[mark:]
-    if any(op.effect for op in ops):
+    if any(op.effect and op.info is not CHECK for op in ops):
         return "the backward pass draws or steps"
     made = {int(o) for op in ops for o in op.outs}
     reads = dict.fromkeys(int(a) for op in ops for a in op.refs())

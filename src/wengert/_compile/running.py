@@ -18,14 +18,14 @@ from sys import _getframe as getframe
 from typing import Any
 
 from .._base.errors import user_frame
-from .._base.registry import REGISTRY
 from .._base.tracing import COMPILING
 from .._tape.node import new_port, tick, version_of
 from .._tape.tensor import Tensor, make
 from ..utils._pytree import tree_unflatten
 from .guards import EXCEPT
 from .node import Done
-from .record import Recording, Result
+from .record import Recording
+from .returned import Result, shown
 
 MISSED: Any = object()
 _CALLERS = 3  # frames between a function made here and the program's line, at least: ``Compiled.call`` and its callers
@@ -108,7 +108,7 @@ def _scope(program: Any) -> dict[str, Any]:
     r = program.recording
     return {
         "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "make": make,
-        "tensor": _tensor, "shape": program.shape, "Done": Done, "new_port": new_port, "as_it_is": as_it_is,
+        "shown": shown, "shape": program.shape, "Done": Done, "new_port": new_port, "as_it_is": as_it_is,
         "unflattened": functools.partial(_unflattened, r), **{f"x{k}": x for k, x in enumerate(r.results)},
     }  # fmt: skip
 
@@ -130,8 +130,7 @@ def _given(program: Any, out: str, callers: int) -> list[str]:
     for k, x in enumerate(r.results):
         if x.kind == "value":
             lines += [f"r{k} = make()", f"r{k}._payload, r{k}._node, r{k}._box = {out.format(x.at)}, None, None"]
-        else:
-            lines.append(f"r{k} = tensor(x{k}, {inputs})")
+            lines += [f"version_of(r{k}).version = {x.version}"] * (x.version > 0)
     tensors = [k for k, x in enumerate(r.results) if x.output is not None]
     if r.freed and tensors:  # the function has run the backward pass itself
         lines += ["node = Done()", "node._hooks, node._seq, node._code, node._lasti = None, tick(), code, lasti"]
@@ -142,6 +141,10 @@ def _given(program: Any, out: str, callers: int) -> list[str]:
         outs = f"[{', '.join(out.format(k) for k in range(len(r.forward.results)))}]" if out == "o{}" else "outs"
         lines.append(f"program._record({inputs}, {outs}, [{', '.join(f'r{k}' for k in tensors)}], ")
         lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
+    for k, x in enumerate(r.results):
+        if x.kind != "value":
+            of = {"input": f"t{x.at}", "gradient": f"t{x.at}._node.grad", "result": f"r{x.at}"}[x.kind]
+            lines.append(f"r{k} = shown({of}, x{k}.chain)" if x.chain else f"r{k} = {of}")
     returned = ", ".join(f"r{k}" for k in range(len(r.results)))
     if program.shape is None:
         lines.append(f"return unflattened([{returned}])")
@@ -157,14 +160,6 @@ def shape_of(r: Recording) -> Any:
     if r.spec.is_leaf():
         return Tensor
     return r.spec.type if r.spec.type in (list, tuple) and all(c.is_leaf() for c in r.spec.children()) else None
-
-
-def _tensor(x: Result, inputs: list[Any]) -> Any:
-    t = inputs[x.at]
-    for name, p in x.chain:
-        info = REGISTRY[name]
-        t = info.op(t, *p) if info.outputs == 1 else info.op(t, *p[:-1])[p[-1]]
-    return t
 
 
 def _unflattened(r: Recording, made: list[Any]) -> Any:

@@ -36,7 +36,7 @@ from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed
 from .._tape.node import AccumulateGrad, Box, Node, Parts, view_of
 from .._tape.replaced import _replace_views, replace_payload
 from .._tape.tensor import Tensor, alias_payload, in_memory, note_view, wrap
-from .._tape.view_chain import root_of
+from .._tape.view_chain import replay, root_of
 from .._tape.views import count_write
 from .calls import InOrder, Step
 from .lowering import PLAIN, lowered, run_core
@@ -371,6 +371,9 @@ class Tracer:
         if type(now) is not Traced or self.closed or not isinstance(before, np.ndarray):
             return
         if now.array.shape == before.shape and now.array.strides != before.strides and before.size:
+            if (view := view_of(t)) is not None:  # its base has been written
+                t._payload = replay(view[0]._payload, ((view[1].name, view[2]),))
+                return
             copy = InOrder(before)
             result = self._new(copy(now.array))
             self.tape.ops.append(Op(ORDER, [now.ref], (), [result.ref], self.line(), copy, False, True))
@@ -446,9 +449,9 @@ class Tracer:
                 entry.tensor._node = entry.node
             if entry.is_leaf:
                 entry.node.grad = entry.grad
-            box = entry.tensor._box
-            if box is not None and box.cell is not None:
-                box.cell.version = entry.version
+            for box in (entry.box, entry.tensor._box):
+                if box is not None and box.cell is not None:
+                    box.cell.version = entry.version
         self.counts.clear()
         for generator, state in self.first_states.values():
             generator.set_state_array(np.frombuffer(state, np.uint8))
@@ -510,20 +513,24 @@ class Tracer:
     def settle(self) -> list[Tensor]:
         """Give whatever still holds a traced payload the array; return the tensors among the holders."""
         living = list(self.living)
-        tensors: list[Tensor] = []
         if not living:
-            return tensors
+            return []
         ours = {id(living), id(self.__dict__)}
-        for holder in gc.get_referrers(*living):
+        holders = [x for x in gc.get_referrers(*living) if id(x) not in ours]
+        tensors = [t for t in holders if issubclass(type(t), Tensor) and type(t._payload) is Traced]
+        for t in tensors:  # first: a view whose array is its own is none
+            if "_views" in t.__dict__ and view_of(t) is None and "_alias_of" not in t.__dict__:
+                t._payload = t._payload.array
+                alias_payload(t)
+                _replace_views(t)
+        for t in tensors:
+            t._payload = in_memory(t._payload)
+            t.__dict__.pop("_alias_of", None)
+        for holder in holders:
             kind = type(holder)  # not isinstance, which asks an object for its __class__
-            if id(holder) in ours or kind in (Lifted, Op):
+            if kind in (Lifted, Op):
                 continue
-            if issubclass(kind, Tensor):
-                if type(holder._payload) is Traced:
-                    holder._payload = holder._payload.array
-                    holder.__dict__.pop("_alias_of", None)
-                    tensors.append(holder)
-            elif kind is Box:
+            if kind is Box:
                 if type(holder.a) is Traced:
                     holder.a = holder.a.array
             elif issubclass(kind, Node):
@@ -534,10 +541,6 @@ class Tracer:
                 for key, a in list(holder.items()):
                     if type(a) is Traced:
                         holder[key] = a.array
-        for t in tensors:
-            if "_views" in t.__dict__ and view_of(t) is None:
-                alias_payload(t)
-                _replace_views(t)
         return tensors
 
 

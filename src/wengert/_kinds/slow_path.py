@@ -490,3 +490,11 @@ def require(t: Any, groups: str, kernel: str) -> None:
     group = "h" if dtype.itemsize == 2 and dtype.kind in "fV" else dtype.kind
     if group not in groups and not (dtype == INT64 and "l" in groups):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUMPY[dtype].scalar_name}'")
+
+
+def refuse_elements(a: Any, bad: Any, text: str) -> None:
+    """Raise PyTorch's error for an array of which ``bad`` is true; a compiled function asks at each call."""
+    if getattr(a, "is_traced", False):
+        a.tracer.check(lambda a: refuse_elements(a, bad, text), a)
+    elif isinstance(a, (np.ndarray, np.generic)) and a.size and bad(a):
+        raise RuntimeError(text)

@@ -22,7 +22,8 @@ from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .promotion import cast
-from .tensor import Tensor, memory_of, stale_views, wrap
+from .tensor import Tensor, stale_views, wrap
+from .view_chain import memory_of
 from .views import (
     check_inplace,
     check_result,

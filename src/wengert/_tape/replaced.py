@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import owner_of
+from .._arrays.memory import owner_of, repeats
 from .._base.modes import in_transform
 from .._base.registry import TENSORS
 from .node import Box, view_of
 from .tensor import Tensor, in_memory, note_view, wrap
-from .view_chain import replay
-from .views import ALONE, count_write
+from .view_chain import replay, sharing
+from .views import ALONE, count_write, writable
 
 payload_replaced: list[Any] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
 
@@ -37,8 +37,14 @@ def replace_payload(self: Tensor, a: Any, held: int = 0, counted: bool = True) -
         return
     if getattr(self._payload, "is_meta", False):  # it has no elements to write
         return
-    if counted and getattr(a, "is_traced", False):  # a recorded call refuses what eager refuses
-        count_write(self)
+    if getattr(a, "is_traced", False):
+        whole = [in_memory(x._payload) for x in sharing(self)]
+        if any(repeats(m.shape, m.strides) for m in whole):  # a write to a part of it is one to other parts
+            a.tracer.stop("a tensor whose elements lie in one place is written")
+            np.copyto(writable(self), a.array, casting="unsafe")
+            return
+        if counted:  # a recorded call refuses what eager refuses
+            count_write(self)
     _replace(self, a, held, counted)
 
 

@@ -225,13 +225,6 @@ def in_memory(a: Any) -> Any:
     return a.array if getattr(a, "is_traced", False) else a
 
 
-def memory_of(t: Tensor) -> Any:
-    """The payload in whose memory a tensor lies: that of before the call for an input of one that is traced."""
-    a = t._payload
-    lifted = a.tracer.lifted.get(id(t)) if getattr(a, "is_traced", False) else None
-    return in_memory(a) if lifted is None else lifted.array
-
-
 make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: the caller sets its slots
 
 

@@ -6,6 +6,7 @@ The operators on chains, ``view_gather``, ``view_scatter`` and ``view_scatter_ze
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._base.errors import here
 from .._base.registry import REGISTRY, XP
 from .node import FREED, Box, Node, by_edge, named, tick, version_of, view_of
 from .saved import stale
-from .tensor import Tensor, wrap
+from .tensor import Tensor, in_memory, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
 _REPLAYED = CONJUGATES | {"view_as_complex", "view_as_real"}  # those that as_strided cannot stand for
@@ -35,6 +36,31 @@ def replay(x: Any, chain: Any) -> Any:
 def is_replayed(chain: Any) -> bool:
     """Whether a chain has an operator that ``as_strided`` cannot stand for."""
     return not _REPLAYED.isdisjoint(name for name, _ in chain)
+
+
+def sharing(t: Tensor) -> Iterator[Tensor]:
+    """A tensor and those whose writes are writes to it: of what it is a view, or was detached from in a recording."""
+    while True:
+        yield t
+        view = view_of(t)
+        if view is None and "_alias_of" not in t.__dict__:
+            return
+        t = t.__dict__["_alias_of"][0] if view is None else view[0]
+
+
+def memory_of(t: Tensor) -> Any:
+    """The payload in whose memory a tensor lies: that of before the call for what shows an input of one recorded."""
+    if not getattr(t._payload, "is_traced", False):
+        return t._payload
+    chain: list[Any] = []
+    for x in sharing(t):
+        lifted = t._payload.tracer.lifted.get(id(x))
+        a = in_memory(x._payload) if lifted is None else lifted.array
+        if lifted is not None:
+            break
+        if (view := view_of(x)) is not None:
+            chain.append((view[1].name, view[2]))
+    return replay(a, chain[::-1])
 
 
 def root_of(tensor: Tensor) -> Tensor:

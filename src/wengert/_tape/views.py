@@ -64,8 +64,8 @@ from .node import (
 )
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
-from .tensor import Tensor, alias_payload, in_memory, memory_of, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of
+from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
+from .view_chain import AsStridedBackward0, CopySlices, chain_of, memory_of
 
 # ---- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
@@ -394,6 +394,9 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
 
         del a
         replace_payload(self, r)
+        if getattr(r, "is_traced", False) and result._box is not None and node is not None:
+            result._box.cell = cell = version_of(self)  # as below: after a recorded call they are one memory
+            cell._seq = node._seq
         rebase_history(self, node)
         return
     if saved is not None and (saved.a is a or saved.a is self._payload):

@@ -8,6 +8,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..._arrays.layouts import with_strides
 from ..._arrays.memory import address_of
 from ..calls import copied
 from ..tape import Constant, Input, Special
@@ -155,9 +156,7 @@ class Frame:
         program = self.program
         strides = program.strides[k]
         if strides is not None:
-            turned = empty_like_strides(program.layout.places[r], strides)
-            turned[...] = self._array(program.layout.places[r], inputs, own)
-            return turned
+            return with_strides(self._array(program.layout.places[r], inputs, own), strides)
         if r in own and k not in program.late:
             return own[r]
         source = program._sources.get(int(r))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.blas import one_thread
+from ..._ops.indexing._along import Inside
 from ..plan import Plan
 from ..tape import CHECK, OPTIMIZER_STEP, Op, Ref
 from . import attention, norms
@@ -25,7 +26,7 @@ from .grouping import Group, Grouping
 from .joining import join_added_products, join_normal_cdf
 from .layout import Layout
 from .loops import Loop, copy
-from .pieces import Piece, Place, dense_strides
+from .pieces import Piece, Place, dense_strides, is_index
 from .reductions import reduction
 from .rules import RULES
 from .steps import Call, joined
@@ -66,6 +67,7 @@ class CProgram:
             self.layout = Layout(plan)
         except (ValueError, TypeError, NotImplementedError) as error:
             raise Unsupported(str(error)) from None
+        plan.ops = [op for op in plan.ops if not self._checks_inside(op)]
         grouping = self.grouping = Grouping(plan, self.layout)
         self._memory(grouping)
         self._segments: list[Any] = []
@@ -224,6 +226,13 @@ class CProgram:
         if check not in self._checks:
             self._checks.append(check)
         return True
+
+    def _checks_inside(self, op: Op) -> bool:
+        """Whether an operator is a check of indices that C makes before the program runs."""
+        if op.info is not CHECK or type(op.lowered) is not Inside:
+            return False
+        index = self.layout.places[op.args[0]]
+        return is_index(index) and self.checked(index, op.lowered.least, op.lowered.n)
 
     def _drop_known_checks(self) -> None:
         """Leave out eager's checks of indices that C checks itself, as many of each."""

@@ -43,10 +43,34 @@ def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
     return dim if all_below(i, a.shape[dim]) else -1
 
 
+class Inside:
+    """A check of indices that a compiled function repeats at each call."""
+
+    __name__ = "inside"
+
+    def __init__(self, least: int, n: int) -> None:
+        self.least = least
+        self.n = n
+
+    def __call__(self, a: Any) -> None:
+        if _outside(a, self.least, self.n) is not None:
+            raise IndexError("index out of range in self")
+
+
 def bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """The first index that is out of range, or ``None``; also ``None`` inside a transform, where values are unknown."""
-    if is_plain(index) and index._payload.size:
-        if least <= 0 and index._payload.dtype.itemsize == 8 and all_below(index._payload, n):
-            return None
-        return first_outside(index._payload, least, n)
-    return None
+    a = index._payload
+    if is_plain(index):
+        return _outside(a, least, n)
+    if not getattr(a, "is_traced", False):
+        return None
+    bad = _outside(a.array, least, n)
+    if bad is None:
+        a.tracer.check(Inside(least, n), a)
+    return bad
+
+
+def _outside(a: Any, least: int, n: int) -> int | None:
+    if not a.size or (least <= 0 and a.dtype.itemsize == 8 and all_below(a, n)):
+        return None
+    return first_outside(a, least, n)

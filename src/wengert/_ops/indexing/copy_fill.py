@@ -28,8 +28,8 @@ from ..._tape.inference import is_inference
 from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import META, Tensor, alias_payload, device_of, memory_of, stale_views, wrap
-from ..._tape.view_chain import with_node_name
+from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
+from ..._tape.view_chain import memory_of, with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
 from ..create.create import element, number
@@ -198,7 +198,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         here, there = device_of(self._payload), device_of(other._payload)
         if here is not there and META not in (here, there):
             other = other.to(here)
-    if self is other and self._node is None:
+    if self is other and self._node is None and type(self._payload) is np.ndarray:
+        count_write(self)
         return self
     overlap = _overlap(self, other)
     if overlap or self._payload.shape != other._payload.shape:

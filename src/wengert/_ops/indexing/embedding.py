@@ -169,10 +169,10 @@ def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) 
     if isinstance(w, (Dual, OwnTape)):
         _renorm(w.v if isinstance(w.v, Tensor) else wrap(w.v), indices, max_norm, norm_type)
         return
-    a = writable(weight)
     from .scatter import known_values  # seldom needed
 
     rows = np.unique(known_values(indices, "embedding with max_norm"))
+    a = writable(weight)
     norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)
     large = norms > max_norm
     if large.any():

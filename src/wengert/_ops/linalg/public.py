@@ -18,6 +18,7 @@ from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, exactly, safely
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import refuse_elements
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -455,9 +456,8 @@ def _check_eig(A: Any, name: str) -> None:
     if logical_dtype(A).kind not in "fcV":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
-    a = A._payload
-    if isinstance(a, np.ndarray) and not np.isfinite(a).all():
-        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    text = "torch.linalg.eig: input tensor should not contain infs or NaNs."
+    refuse_elements(A._payload, lambda a: not np.isfinite(a).all(), text)
 
 
 @public("linalg.eig")

@@ -208,9 +208,9 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
         batch_mean = TENSORS.mean_dim(x, (0, 2), False)
         deviation = x - TENSORS.reshape(batch_mean, (c, 1))
         batch_var = TENSORS.mean_dim(deviation * deviation, (0, 2), False)
-    with no_grad():
-        mean.mul_(1 - momentum).add_(batch_mean * momentum)
-        var.mul_(1 - momentum).add_(batch_var * unbiased)
+    with no_grad():  # no write is counted, as above
+        mean.data.mul_(1 - momentum).add_(batch_mean * momentum)
+        var.data.mul_(1 - momentum).add_(batch_var * unbiased)
 
 
 @public("torch.batch_norm")
@@ -273,8 +273,8 @@ def instance_norm(
             x = TENSORS.reshape(input.detach(), (n, c, m))
             mean = TENSORS.mean_dim(x, (2,), True)
             var = TENSORS.mean_dim((x - mean) * (x - mean), (2,), False) * (m / max(m - 1, 1))
-            running_mean.mul_(1 - momentum).add_(TENSORS.mean_dim(mean, (0, 2), False) * momentum)
-            running_var.mul_(1 - momentum).add_(TENSORS.mean_dim(var, (0,), False) * momentum)
+            running_mean.copy_(running_mean * (1 - momentum) + TENSORS.mean_dim(mean, (0, 2), False) * momentum)
+            running_var.copy_(running_var * (1 - momentum) + TENSORS.mean_dim(var, (0,), False) * momentum)
     return TENSORS.reshape(result, shape)
 
 

@@ -34,6 +34,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import placed_beside
+from ..indexing._along import bad_index
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
 from .loss import reduce_values, reduction_code, refuse_weight_grad
@@ -452,7 +453,7 @@ def multi_margin_loss(
         )
     if logical_dtype(target) != INT64:
         raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
-    if isinstance(t, (np.ndarray, np.generic)) and t.size and not all_below(t, n):
+    if bad_index(target, n) is not None:
         raise RuntimeError("target out of range")
     require(input, "f", "multi_margin_loss_cpu_kernel")
     if weight is not None:

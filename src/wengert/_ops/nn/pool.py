@@ -10,8 +10,6 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
 from ..._arrays.layouts import is_channels_last
 from ..._arrays.pooling import pooled_size
 from ..._base.constants import type_name
@@ -25,6 +23,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import alert_not_deterministic
 from ..create.convert import contiguous
+from ..indexing._along import bad_index
 from ..linalg.matmul import dtype_name
 from ..reduce.sums import mean as mean_public
 
@@ -504,9 +503,8 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
             f"indices tensor with shape: {list(indices._payload.shape)}"
         )
     alert_not_deterministic(f"max_unpooling{k}d_forward_out")
-    a = indices._payload
-    if isinstance(a, np.ndarray) and a.size and (a.min() < 0 or a.max() >= math.prod(size)):
-        wrong = a[(a < 0) | (a >= math.prod(size))].flat[0]
+    wrong = bad_index(indices, math.prod(size))
+    if wrong is not None:
         raise RuntimeError(
             f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
         )

@@ -24,6 +24,7 @@ from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..elementwise._common import refuse_forward
+from ..indexing._along import bad_index
 from .extrema import along, put_all, with_places, without_dim
 from .sums import NOT_REAL, dtype_text, is_kind, reduction, unimplemented
 
@@ -436,8 +437,7 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
         )
     if logical_dtype(sorter) != np.int64:
         raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {dtype_text(sorter)}")
-    a = sorter._payload
-    if isinstance(a, np.ndarray) and a.size and not 0 <= a.min() <= a.max() < rows.shape[-1]:
+    if bad_index(sorter, rows.shape[-1]) is not None:
         raise RuntimeError(f"{name}: sorter index out of range")
 
 

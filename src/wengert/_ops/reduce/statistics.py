@@ -16,7 +16,7 @@ from ..._kinds.dims import nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import misfit, no_complex_grad
+from ..._kinds.slow_path import misfit, no_complex_grad, refuse_elements
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
@@ -391,17 +391,9 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError(
             f"{text}interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
-    a = q._payload
-    _check_quantiles(a, text)
+    text += "q values must be in the range [0, 1]"
+    refuse_elements(q._payload, lambda a: not ((a >= 0) & (a <= 1)).all(), text)
     return q if device_of(x._payload) is CPU else q.to(x.device)
-
-
-def _check_quantiles(a: Any, text: str) -> None:
-    """Raise PyTorch's error unless every element is in [0, 1]."""
-    if getattr(a, "is_traced", False):
-        a.tracer.check(lambda a: _check_quantiles(a, text), a)
-    elif isinstance(a, (np.ndarray, np.generic)) and not ((a >= 0) & (a <= 1)).all():
-        raise RuntimeError(text + "q values must be in the range [0, 1]")
 
 
 # ---- correlation
@@ -456,9 +448,7 @@ def _weights(name: str, w: Tensor, n: int, kinds: str, what: str) -> Tensor:
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{w._payload.size} != {n}"
         )
-    a = w._payload
-    if isinstance(a, (np.ndarray, np.generic)) and a.size and a.min() < 0:
-        raise RuntimeError(f"cov(): {name} cannot be negative")
+    refuse_elements(w._payload, lambda a: a.min() < 0, f"cov(): {name} cannot be negative")
     return w
 
 
