@@ -1,4 +1,4 @@
-"""Numbers that an exported program takes out of tensors: ``u0`` and what is computed of it, known when it runs.
+"""Numbers of a program that is traced: ``u0``, taken out of a tensor, sizes, and what is computed of them.
 
 A ``Number`` is no ``int``: what would need its value (a branch, ``range``, an index of a list) is an error, in place of
 a constant of the example. Sums and products of integers are kept as polynomials, which tell whether a comparison holds
@@ -7,6 +7,7 @@ for every value.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -14,9 +15,9 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.errors import noted
-from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from ..fx.node import Node
+from ..._base.errors import noted
+from ..node import Node
+from .symbolic_shapes import GuardOnDataDependentSymNode
 
 Term = tuple[str, ...]
 
@@ -51,6 +52,31 @@ class Poly(dict[Term, int]):
     def __str__(self) -> str:
         parts = ["*".join([*([str(c)] if c != 1 or not term else []), *term]) for term, c in self.ordered()]
         return " + ".join(parts).replace("+ -", "- ").replace("-1*", "-") or "0"
+
+
+class SizeName(str):
+    """The name of a size that may differ.
+
+    Attributes:
+        shown: what the program calls it: a ``Dim``'s name, or the place of the size.
+    """
+
+    shown: str
+    __slots__ = ("shown",)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def size_name(source: str, ids: set[int]) -> SizeName:
+    """PyTorch's name of the size of a place: a number made from the place's text; ``ids``: those that are taken."""
+    number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
+    while number in ids:
+        number += 1
+    ids.add(number)
+    name = SizeName(f"s{number}")
+    name.shown = source
+    return name
 
 
 class Symbol:
@@ -102,13 +128,13 @@ class Number:
         return self.known.computed(function, args)
 
     def __index__(self) -> int:
-        raise self.known.unknown("Could not extract specialized integer from data-dependent expression", self)
+        return int(self.known.constant_of(self, "Could not extract specialized integer from data-dependent expression"))
 
     def __float__(self) -> float:
-        raise self.known.unknown("Could not guard on data-dependent expression", self)
+        return float(self.known.constant_of(self, "Could not guard on data-dependent expression"))
 
     def __int__(self) -> int:
-        raise self.known.unknown("Could not extract specialized integer from data-dependent expression", self)
+        return self.__index__()
 
     def __bool__(self) -> bool:
         return bool(self.known.decided(self if self.symbolic == "bool" else operator.ne(self, 0)))
@@ -133,9 +159,8 @@ class SymFloat(Number, torch.SymFloat):  # type: ignore[misc]
     symbolic = "float"
 
     def __int__(self) -> int:
-        raise self.known.unknown(
-            "Could not extract specialized integer from data-dependent expression", self, "TruncToInt"
-        )
+        start = "Could not extract specialized integer from data-dependent expression"
+        return int(self.known.constant_of(self, start, "TruncToInt"))
 
 
 class SymBool(Number, torch.SymBool):  # type: ignore[misc]
@@ -360,6 +385,14 @@ class Known:
             raise self.unknown("Could not guard on data-dependent expression", value)
         self.node_of(value)
         return known
+
+    def constant_of(self, value: Number, start: str, around: str = "") -> Any:
+        """The number that Python needs.
+
+        Raises:
+            GuardOnDataDependentSymNode: it depends on the inputs' values.
+        """
+        raise self.unknown(start, value, around)
 
     def expect(self, value: Number) -> None:
         """A comparison holds, which is asserted when the program runs."""

@@ -8,21 +8,22 @@ asserted when the program runs.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import math
 import operator
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.constants import make_size
-from ..fx.node import Node, map_aggregate, map_arg
-from ..utils import _pytree as pytree
+from ..._base.constants import make_size
+from ...utils import _pytree as pytree
+from ..node import Node, map_aggregate, map_arg
 from ._symbols import Check, Known, Number, Poly, Symbol, SymBool, SymInt
-from .dynamic_shapes import Symbol as SizeName
-from .dynamic_shapes import ValueRanges
 
 Tensor = torch.Tensor
 _TRIED = 4
@@ -39,6 +40,40 @@ _UNBOUNDED = frozenset(["bincount", "one_hot", "repeat_interleave"])
 _CONVERSIONS: dict[str, Any] = {"__int__": int, "__index__": int, "__float__": float}
 _RESHAPING = frozenset(["resize_", "resize_as_", "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_",
                         "as_strided_", "set_", "moveaxis_"])  # fmt: skip
+
+
+# What asks for sizes, of the sizes, the function and its arguments.
+SIZE_QUESTIONS: dict[str, Callable[..., Any]] = {
+    "shape": lambda sizes, func, *_: sizes,
+    "size": lambda sizes, func, self, dim=None: sizes if dim is None else sizes[dim],
+    **dict.fromkeys(
+        ("numel", "nelement"),
+        lambda sizes, func, *_: functools.reduce(
+            operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1]
+        ),
+    ),
+    "__len__": lambda sizes, func, self: operator.index(sizes[0]) if sizes else func(self),
+}
+
+
+@contextmanager
+def extremes_of_numbers() -> Iterator[None]:
+    """A context in which Python's ``max`` and ``min`` know numbers that are not known, as in PyTorch."""
+    plain = builtins.max, builtins.min
+
+    def of(function: Any, symbolic: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(a, Number) for a in args) and len(args) > 1:
+                return functools.reduce(symbolic, args)
+            return function(*args, **kwargs)
+
+        return call
+
+    builtins.max, builtins.min = of(max, torch.sym_max), of(min, torch.sym_min)
+    try:
+        yield
+    finally:
+        builtins.max, builtins.min = plain
 
 
 class Unbacked:
@@ -311,13 +346,6 @@ class Unbacked:
         for symbol in list(self.known.symbols.values()):
             writer.bind(symbol)
         writer.replace_sizes()
-
-    def ranges(self) -> dict[Any, Any]:
-        """The bounds of the symbols."""
-        return {
-            SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float))
-            for s, v in self.known.symbols.items()
-        }
 
     def at(self, tree: Any, k: int) -> Any:
         """Arguments for the ``k``-th other numbers."""
