@@ -17,7 +17,6 @@ import wengert as torch
 
 from ..._base.errors import noted
 from ..node import Node
-from .symbolic_shapes import GuardOnDataDependentSymNode
 
 Term = tuple[str, ...]
 
@@ -87,11 +86,13 @@ class Symbol:
         lower, upper: its bounds.
         hint: the example's.
         others: numbers that it may be too, with which sizes are tried.
+        backed: whether comparisons may depend on the example's.
     """
 
     def __init__(self, name: str, node: Node, dim: int | None, hint: Any, lower: float, upper: float) -> None:
         self.name, self.node, self.dim, self.hint = name, node, dim, hint
         self.lower, self.upper, self.size_like = lower, upper, dim is not None
+        self.backed = False
         self.others: list[Any] = []
 
 
@@ -305,6 +306,8 @@ class Known:
 
     def unknown(self, start: str, value: Number, around: str = "") -> Exception:
         """The error of a program that needs a number."""
+        from .symbolic_shapes import GuardOnDataDependentSymNode
+
         text = f"{around}({value})" if around else str(value)
         sizes = [s for s in sorted(self.names_in(value)) if self.symbols[s].size_like]
         return noted(
@@ -408,8 +411,7 @@ class Known:
             return
         name, poly = found
         if name in _GE_ZERO:
-            sign, rest = _GE_ZERO[name]
-            self.facts[text] = poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+            self.facts[text] = self.not_less_than_zero(poly, name)
             self._narrow(poly, name)
         elif name == "eq":
             self.unite(poly)
@@ -428,10 +430,15 @@ class Known:
             return Check(function, sides, f"{self.text(args[1])} < {self.text(args[0])}", self.names_in(value))
         return Check(function, sides, str(value), self.names_in(value))
 
+    @staticmethod
+    def not_less_than_zero(poly: Poly, name: str) -> Poly:
+        """What is not negative, if a polynomial compares so with 0."""
+        sign, rest = _GE_ZERO[name]
+        return poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+
     def _narrow(self, poly: Poly, name: str) -> bool:
         """Take a comparison with 0 into the bounds of a symbol; False: it is none of one symbol."""
-        sign, rest = _GE_ZERO[name]
-        poly = poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+        poly = self.not_less_than_zero(poly, name)
         terms = [term for term in poly if term]
         if len(terms) != 1 or len(terms[0]) != 1 or terms[0][0] not in self.symbols:
             return False
@@ -446,9 +453,9 @@ class Known:
     def unite(self, poly: Poly) -> bool:
         """A polynomial is 0: one of its symbols is computed of the others; False: none can be."""
         own = [term[0] for term, c in poly.items() if len(term) == 1 and abs(c) == 1 and term[0] in self.symbols]
-        if not own:
+        if not own or any(s not in self.symbols for term in poly for s in term):
             return False
-        name = max(own, key=lambda s: int(s.lstrip("zuf")))
+        name = max(own, key=lambda s: (not self.symbols[s].backed, int(s.lstrip("zufs"))))
         rest = Poly({term: c for term, c in poly.items() if term != (name,)})
         value = rest.times(Poly({(): -poly[(name,)]}))
         constant = value.constant()
@@ -481,14 +488,18 @@ class Known:
         create = self.tracer.create_node
         if isinstance(value.made, Symbol) or isinstance(value.made[0], Node):
             place = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
-            text = str(value)
-            if text not in self.written:
-                self.written[text] = create(
-                    "call_function", torch.ops.aten.sym_size.int, place, {}, name="sym_size_int"
-                )
-            return self.written[text]
+            return self.written_size(*place, str(value))
         function, args = value.made
         return create("call_function", function, tuple([self.node_of(a) for a in args]), {})  # type: ignore[no-any-return]
+
+
+    def written_size(self, node: Node, dim: Any, text: str) -> Node:
+        """The node of a tensor's size, one for each text."""
+        if text not in self.written:
+            self.written[text] = self.tracer.create_node(
+                "call_function", torch.ops.aten.sym_size.int, (node, dim), {}, name="sym_size_int"
+            )
+        return self.written[text]
 
 
 def numbers_in(tree: Any) -> Iterator[Number]:

@@ -79,10 +79,15 @@ def extremes_of_numbers() -> Iterator[None]:
 class Unbacked:
     """The numbers of one recording, and the sizes of its tensors for other numbers.
 
+    Attributes:
+        taken_by: the operator that takes a number out of a tensor.
+
     Args:
         recorder: writes the nodes.
         bounded: whether the inputs' sizes are known, which bound what is counted.
     """
+
+    taken_by = "item"
 
     def __init__(self, recorder: Any, bounded: bool) -> None:
         self.recorder, self.bounded = recorder, bounded
@@ -102,10 +107,10 @@ class Unbacked:
         name = f"{stem}{self.counts[stem]}"
         self.counts[stem] += 1
         made = self.known.symbols[name] = Symbol(name, node, dim, hint, lower, upper)
-        self._pick(made)
+        self.pick(made)
         return made
 
-    def _pick(self, symbol: Symbol) -> None:
+    def pick(self, symbol: Symbol) -> None:
         """Choose the other numbers of a symbol: of the example's sign, within its bounds, 0 and 1 only if need be."""
         if isinstance(symbol.hint, bool):
             symbol.others = [k % 2 == 0 for k in range(_TRIED)]
@@ -126,8 +131,9 @@ class Unbacked:
     def item(self, tensor: Tensor) -> Any:
         """The number that ``item()`` takes out of a tensor."""
         node = self.recorder.create_node(
-            "call_function", torch.ops.aten.item.default, (self.recorder.node_of(tensor),), {}, name="item"
-        )
+            "call_function", getattr(torch.ops.aten, self.taken_by).default, (self.recorder.node_of(tensor),), {},
+            name=self.taken_by,
+        )  # fmt: skip
         with torch._C.DisableTorchFunction():
             value = tensor.item()
         bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
@@ -167,21 +173,20 @@ class Unbacked:
 
     def sizes_of(self, node: Node) -> list[Any]:
         """The sizes of a node's tensor."""
-        shape = node.meta["val"].shape
+        shape = _shape(node.meta["val"])
         return [self.size(node, dim, size) if node in self.tried else size for dim, size in enumerate(shape)]
 
     def most(self, node: Node) -> float:
         """The greatest number of a tensor's elements."""
-        if not self.bounded or node.meta["val"].numel() <= 2:
+        if not self.bounded or math.prod(_shape(node.meta["val"])) <= 2:
             return _MOST
-        number = math.prod(self.sizes_of(node))
-        poly = self.known.poly(number)
-        most = _MOST if poly is None else self.known.bounds(poly)[1]
+        polys = [self.known.poly(size) for size in self.sizes_of(node)]
+        most = _MOST if None in polys else self.known.bounds(functools.reduce(Poly.times, polys))[1]
         return _MOST if most >= _MOST else int(most)
 
     def size(self, node: Node, dim: int, size: int) -> Any:
         """One size of a tensor."""
-        if all(t.shape[dim] == size for t in self.tried[node]):
+        if all(_shape(t)[dim] == size for t in self.tried[node]):
             return size
         if (node, dim) not in self.numbers:
             self.numbers[node, dim] = SymInt(self.known, (node, dim))
@@ -190,7 +195,8 @@ class Unbacked:
 
     def size_of(self, node: Node, dim: int, k: int | None) -> int:
         """A size in the example, or for the ``k``-th other numbers."""
-        return int((self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]).shape[dim])
+        tensor = self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]
+        return int(_shape(tensor)[dim])
 
     def poly_of(self, node: Node, dim: int) -> Poly:
         """A size as a polynomial of symbols; one that is none is a symbol of its own."""
@@ -229,6 +235,10 @@ class Unbacked:
     # ---- operators
     def note(self, node: Node, result: Any) -> None:
         """An operator has run."""
+        self.ran(node, [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)])
+
+    def ran(self, node: Node, nodes: list[Node], op: Any = None) -> None:
+        """An operator has run, or ``op`` in its place, which gives what ``nodes`` are."""
         inputs, name = node.all_input_nodes, getattr(getattr(node.target, "overloadpacket", None), "__name__", "")
         counted = _COUNTED.get(name, _COUNTED.get(str(node.target).removeprefix("aten.")))
         if counted is not None and not _counts(node, name):
@@ -236,7 +246,6 @@ class Unbacked:
         masks = name == "index" and any(_is_mask(n) for n in inputs)
         if counted is None and not masks and not any(n in self.tried or _number(n) is not None for n in inputs):
             return
-        nodes = [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
         if not nodes:
             return
         if counted is not None:
@@ -246,7 +255,7 @@ class Unbacked:
         elif name[-1:] == "_" and name not in _RESHAPING:
             call = _Call(_first, node.args[:1], {}, nodes)
         else:
-            call = _Call(node.target, node.args, node.kwargs, nodes)
+            call = _Call(op or node.target, node.args, node.kwargs, nodes)
         self.calls.append(call)
         if not self._run(call) and not self._run_with_less(call, node):
             self._unite(call, node)
@@ -289,8 +298,8 @@ class Unbacked:
             raise self.known.unknown("Could not guard on data-dependent expression", self._first_unknown(call) == 0)
         for i, node in enumerate(call.nodes):
             found = [r[i] for r in results]
-            size = node.meta["val"].shape
-            if any(t.shape != size for t in found):
+            size = _shape(node.meta["val"])
+            if any(_shape(t) != size for t in found):
                 self.tried[node] = found
             else:
                 self.tried.pop(node, None)
@@ -306,7 +315,7 @@ class Unbacked:
         """What is known has changed: choose other numbers, and run the operators for them."""
         for symbol in self.known.symbols.values():
             if any(not symbol.lower <= n <= symbol.upper for n in symbol.others):
-                self._pick(symbol)
+                self.pick(symbol)
         for call in self.calls:
             self._run(call)
 
@@ -339,13 +348,17 @@ class Unbacked:
     # ---- the graph
     def finish(self) -> None:
         """Write the symbols behind the operators that give them, with what is asserted of them."""
-        for node in self.tried:
-            sizes = self.sizes_of(node)
-            node.meta["symbolic_shape"] = tuple([s if type(s) is int else str(s) for s in sizes])
+        self.note_shapes()
         writer = _Writer(self)
         for symbol in list(self.known.symbols.values()):
             writer.bind(symbol)
         writer.replace_sizes()
+
+    def note_shapes(self) -> None:
+        """Note the sizes that differ, as texts."""
+        for node in self.tried:
+            sizes = self.sizes_of(node)
+            node.meta["symbolic_shape"] = tuple([s if type(s) is int else str(s) for s in sizes])
 
     def at(self, tree: Any, k: int) -> Any:
         """Arguments for the ``k``-th other numbers."""
@@ -380,6 +393,11 @@ def _first(t: Any) -> Any:
     return t
 
 
+def _shape(t: Tensor) -> tuple[int, ...]:
+    """The sizes, which no mode is asked for."""
+    return t._payload.shape  # type: ignore[no-any-return]
+
+
 def _hint(n: Any) -> Any:
     return n.at(None) if isinstance(n, Number) else n
 
@@ -409,7 +427,7 @@ class _Counted:
     """
 
     def __init__(self, unbacked: Unbacked, node: Node, nodes: list[Node], places: tuple[int, ...], dim: Any) -> None:
-        self.nodes, self.source = nodes, node.args[0]
+        self.nodes, self.of, self.source = nodes, node, node.args[0]
         if not isinstance(dim, int):
             dim = node.kwargs.get("dim", next((a for a in node.args[1:] if type(a) is int), None))
         first = nodes[0].meta["val"]

@@ -46,6 +46,9 @@ from ._derivatives import Unknown, derived, saved_results
 from ._inputs import fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
+from ._sizes import Sizes
+from ._symbols import Number
+from ._unbacked import extremes_of_numbers
 
 __all__ = ["DecompositionInterpreter", "ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
@@ -70,6 +73,7 @@ class PythonKeyTracer(Tracer):
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
+        self.sizes: Sizes | None = None  # those that may differ
 
     def note_custom(self, func: Any) -> None:
         """The program calls an operator of its own."""
@@ -168,14 +172,35 @@ class PythonKeyTracer(Tracer):
             return node
         return known[1]
 
+    def known_node(self, tensor: Tensor) -> Node | None:
+        """The node of a tensor's value, if it has one."""
+        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
+        return None if known is None else known[1]
+
     def create_arg(self, a: Any) -> Any:
-        """An argument with nodes in place of tensors."""
+        """An argument with nodes in place of tensors and of numbers that are not known."""
         if isinstance(a, Tensor):
             return self.node_of(a)
+        if isinstance(a, Number):
+            return a.known.node_of(a)
         return self.objects.get(id(a)) or super().create_arg(a)
+
+    def describe(self, node: Node) -> None:
+        """Note the value of a node inside of what was a single operator: a transpose, or a saved result."""
+        inputs = node.all_input_nodes
+        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
+            return
+        if all("val" in n.meta for n in inputs):
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("hint", n.meta["val"]))
+            value = _replayed(node.target, args, kwargs)
+            if isinstance(value, Tensor):
+                node.meta["val"] = value
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
 
     def call(self, target: Any, args: Any, kwargs: Any) -> Node:
         """A node for a call, named as the function without its overload."""
+        if self.sizes is not None:
+            args, kwargs = self.sizes.symbolic(target, args, kwargs)
         name = None
         if isinstance(target, OpOverload):
             name, args = target.overloadpacket.__name__, tuple([list(a) if isinstance(a, tuple) else a for a in args])
@@ -460,12 +485,13 @@ def make_fx(
 ) -> Callable[..., GraphModule]:
     """The graph of the operators that a function runs: ``make_fx(f)(*examples)`` is a module that runs them again.
 
-    Shapes, numbers and branches are those of the examples. Gradients that the function computes are in the graph.
+    Numbers and branches are those of the examples. Gradients that the function computes are in the graph.
 
     Args:
         f: a function, or a module.
         decomposition_table: functions that stand in place of operators; one may return ``NotImplemented``.
-        tracing_mode: ``"real"``; the other modes of PyTorch run the examples too.
+        tracing_mode: ``"symbolic"``: the graph is one for other sizes too, as far as its ``shape_env`` says; ``"real"``
+            and ``"fake"``: for those of the examples. Each runs the examples.
         pre_dispatch: write functions before autograd divides them: ``linear``, and where gradients are switched off.
 
     Raises:
@@ -500,11 +526,14 @@ def make_fx(
                 tracer.objects[id(leaf)] = node
             inputs.append(leaf)
         tracer.saves = not pre_dispatch
-        mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        mode = tracer.dispatch = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        if tracing_mode == "symbolic":
+            tracer.sizes = Sizes(tracer)
+            inputs = [tracer.sizes.input(*pair, i) for i, pair in enumerate(zip(inputs, tracer.graph.nodes, strict=True))]
         makers = Makers(mode)
         _current.append(mode)
         try:
-            with mode, makers, passes_written(mode), bodies_written(makers.called_overload):
+            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), extremes_of_numbers():
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
@@ -513,11 +542,16 @@ def make_fx(
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
         tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
+        if tracer.sizes is not None:
+            tracer.sizes.finish()
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
         fetch_at_each_use(tracer.graph)
-        _describe(tracer.graph)
-        return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+        for node in tracer.graph.nodes:
+            tracer.describe(node)
+        made = _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+        made.shape_env = None if tracer.sizes is None else tracer.sizes.known.env  # type: ignore[assignment]
+        return made
 
     return wrapped
 
@@ -561,15 +595,3 @@ class DecompositionInterpreter(Interpreter):
         return result
 
 
-def _describe(graph: Graph) -> None:
-    """Note the values of nodes inside of what were single operators: transposes and saved results."""
-    for node in graph.nodes:
-        inputs = node.all_input_nodes
-        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
-            continue
-        if all("val" in n.meta for n in inputs):
-            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-            value = _replayed(node.target, args, kwargs)
-            if isinstance(value, Tensor):
-                node.meta["val"] = value
-                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
