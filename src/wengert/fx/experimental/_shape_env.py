@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ._symbols import Number, SizeName, Symbol
@@ -152,7 +153,11 @@ class ShapeEnv:
         symbols = self.known.symbols
         if any(not symbols[name].lower <= n <= symbols[name].upper for name, n in found.items()):
             return False
-        places = [(find, n) for _, find, n in self._places(["" for _ in args]) if isinstance(n, Number)]
-        return all(self.known.with_sizes(n, found) == find(args) for find, n in places) and all(
-            self.known.with_sizes(guard, found) for guard in self.guards
-        )
+        for _text, find, number in self._places(["" for _ in args]):
+            if isinstance(number, Number) and self.known.with_sizes(number, found) != find(args):
+                return False
+        for guard in self.guards:
+            with suppress(KeyError):  # of a size that no input has
+                if not self.known.with_sizes(guard, found):
+                    return False
+        return True

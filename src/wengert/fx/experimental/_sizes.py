@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,7 +25,7 @@ from ..node import Node, map_aggregate
 from ._makers import MAKERS
 from ._shape_env import ShapeEnv
 from ._symbols import Known, Number, Poly, Symbol, SymBool, SymFloat, SymInt, numbers_in, size_name
-from ._unbacked import SIZE_QUESTIONS, Unbacked, _Counted
+from ._unbacked import SIZE_QUESTIONS, TRIED, Counted, Unbacked
 
 _OPPOSITES = {
     operator.eq: operator.ne, operator.ne: operator.eq, operator.lt: operator.ge, operator.ge: operator.lt,
@@ -33,6 +34,7 @@ _OPPOSITES = {
 
 
 _TAKE = frozenset(["item", "tolist", "__bool__", "__int__", "__float__", "__index__"])
+_NO_SIZES = frozenset(["dim", "dims", "kernel_size", "stride", "padding", "dilation", "output_padding", "groups"])
 _OF_NUMBERS = ("sym_", "_check", "_constrain")  # functions of numbers that know them
 
 
@@ -84,6 +86,12 @@ class Guarded(Known):
             self.nodes.setdefault(text, node)
         return node
 
+    def _written(self, value: Number) -> Node:
+        if isinstance(value.made, tuple) and isinstance(value.made[0], _Numel):
+            target = torch.ops.aten.sym_numel.default
+            return self.tracer.create_node("call_function", target, (value.made[0].node,), {}, name="sym_numel_default")  # type: ignore[no-any-return]
+        return super()._written(value)
+
     def written_size(self, node: Node, dim: int, text: str) -> Node:
         return super().written_size(node, dim, f"{node.name} {dim}")  # one for each place
 
@@ -103,7 +111,7 @@ class Guarded(Known):
             function, args = value.made
             return function(*[self.with_sizes(a, sizes) for a in args])
         poly = self.poly(value)
-        return sum(c * math.prod(sizes[s] for s in term) for term, c in poly.items())
+        return sum(c * math.prod(sizes[s] for s in term) for term, c in poly.items())  # KeyError: no input has it
 
     def _backed(self, value: Number) -> bool:
         found = self.difference(value)
@@ -172,8 +180,77 @@ class Sizes(Unbacked):
         self.last: Node | None = None  # the last node that has run with other sizes
         # the numbers that the program gives to the function that runs, by type and value
         self.given: dict[tuple[type, Any], Number] = {}
+        self.read: list[Node] = []  # the nodes of whose tensors a formula reads the sizes
         self.plain: set[Any] = set()  # numbers that are no sizes, though they may be equal to some
         self.of_hint: dict[int, SymInt] = {}  # sizes by their values in the example
+        self.derived: dict[str, tuple[Node, int]] = {}  # sizes that are no polynomials of others
+
+    def pick(self, symbol: Symbol) -> None:
+        """Choose the other numbers of a symbol: greater ones, which the numbers divide that divide the example's."""
+        if not symbol.backed:
+            super().pick(symbol)
+            return
+        rng, hint = random.Random(symbol.name), symbol.hint
+        near = [hint + 12 * k for k in range(1, 9)]
+        others = [n for n in near if symbol.lower <= n <= symbol.upper]
+        if len(others) < TRIED:
+            span = range(int(max(symbol.lower, hint - 30)), int(min(symbol.upper, hint + 30)) + 1)
+            others = [n for n in span if n != hint] or [hint]
+        rng.shuffle(others)
+        symbol.others = (others * TRIED)[:TRIED]
+
+    def poly_of(self, node: Node, dim: int) -> Poly:
+        """A size as a polynomial; one that is none is a symbol of its own, of which the inputs' sizes decide."""
+        before = len(self.known.symbols)
+        found = super().poly_of(node, dim)
+        unknown = any(not s.backed for s in list(self.known.symbols.values())[:before])
+        for symbol in list(self.known.symbols.values())[before:]:
+            symbol.backed, self.derived[symbol.name] = not unknown, (node, dim)
+        return found
+
+    def run_again(self) -> None:
+        super().run_again()
+        for name, (node, dim) in self.derived.items():
+            if node in self.tried:
+                self.known.symbols[name].others = [self.size_of(node, dim, k) for k in range(TRIED)]
+
+    def numbers_of(self, node: Node) -> list[Any]:
+        """Also how many elements operands have, and the products of lists."""
+        products = [math.prod(self.sizes_of(n)) for n in node.all_input_nodes if n in self.tried]
+        for a in node.args:
+            if isinstance(a, (list, tuple)) and not any(isinstance(n, Node) and n in self.tried for n in a):
+                products.append(math.prod([n.meta["val"] if isinstance(n, Node) else n for n in a if n is not None]))
+        return [*products, *super().numbers_of(node)]
+
+    def _unite(self, call: Any, node: Node) -> None:
+        """Find the sizes that have to be equal for an operator not to fail, or to be as they are."""
+        if not self._runs_without_data(call):
+            self._as_operands(call, node)
+            return
+        super()._unite(call, node)
+        for n in node.all_input_nodes if not self._run(call) else ():
+            value = n.meta.get("val")
+            for size in self.sizes_of(n) if n in self.tried else [value]:
+                if isinstance(size, SymInt):
+                    self.known.expect(operator.eq(size, size.at(None)))
+                    if self._run(call):
+                        return
+
+    def _runs_without_data(self, call: Any) -> bool:
+        try:
+            with self.recorder.dispatch.silent(), torch._C.DisableTorchFunction(), torch.no_grad():
+                call.run(self, None)
+        except Exception:  # noqa: BLE001 - whatever the operator raises
+            return False
+        return True
+
+    def _as_operands(self, call: Any, node: Node) -> None:
+        """Take results for as large as operands of the same sizes: the operator cannot be asked."""
+        for n in call.nodes:
+            for operand in node.all_input_nodes:
+                if operand in self.tried and operand.meta["val"].shape == n.meta["val"].shape:
+                    self.tried[n] = self.tried[operand]
+                    break
 
     # ---- inputs
     def input(self, leaf: Any, node: Node, i: int) -> Any:
@@ -218,7 +295,7 @@ class Sizes(Unbacked):
             return func(*args, **kwargs)
         if name in MAKERS:
             args, kwargs = map_aggregate((list(args), dict(kwargs)), self._as_size)
-        with self._giving(args, kwargs):
+        with self.giving(args, kwargs):
             args, kwargs = map_aggregate((args, kwargs), _hint)
             result = write(func, args, kwargs)
             if self.given and not isinstance(result, Tensor):
@@ -231,9 +308,10 @@ class Sizes(Unbacked):
         return self.item(a) if isinstance(a, Tensor) and not a.dim() and not a.is_floating_point() else a
 
     @contextmanager
-    def _giving(self, args: Any, kwargs: Any) -> Iterator[None]:
-        former = self.given, self.plain
-        self.given = {}
+    def giving(self, args: Any, kwargs: Any) -> Iterator[None]:
+        """A context in which a function runs that is given these arguments."""
+        former = self.given, self.plain, self.read
+        self.given, self.read = {}, []
         for number in numbers_in((args, kwargs)):
             value = number.at(None)
             self.given.setdefault((type(value), value), number)
@@ -242,7 +320,18 @@ class Sizes(Unbacked):
         try:
             yield
         finally:
-            self.given, self.plain = former
+            self.given, self.plain, self.read = former
+
+    def give(self, node: Node, whole: bool) -> None:
+        """A formula reads the sizes of a node's tensor, or how many elements it has."""
+        sizes = self.sizes_of(node) if node in self.tried else []
+        self.read.append(node)
+        for size in sizes:
+            if isinstance(size, Number):
+                self.given.setdefault((int, size.at(None)), size)
+        if whole and any(isinstance(size, Number) for size in sizes):
+            number = SymInt(self.known, (_Numel(node), tuple(sizes)))
+            self.given[int, number.at(None)] = number
 
     def is_given(self, value: Any) -> bool:
         """Whether the program gives this number as one that may differ."""
@@ -251,9 +340,9 @@ class Sizes(Unbacked):
     # ---- nodes
     def symbolic(self, target: Any, args: Any, kwargs: Any) -> Any:
         """The arguments of a node, with the numbers of sizes in place of the examples'."""
-        self.settle()
-        if not isinstance(target, OpOverload):
+        if not isinstance(target, OpOverload):  # an item of results, which are settled together
             return args, kwargs
+        self.settle()
         inputs: list[Node] = []
         map_aggregate((args, kwargs), lambda a: inputs.append(a) if isinstance(a, Node) else None)
         names = [a.name for a in target._schema.arguments]
@@ -262,25 +351,34 @@ class Sizes(Unbacked):
 
     def _replaced(self, value: Any, name: str, inputs: list[Node]) -> Any:
         """An argument with numbers in place of their values: the program's, and those of arguments that are sizes."""
-        is_size = name.endswith(("size", "sizes", "shape")) and not name.startswith("kernel")
+        if name in _NO_SIZES:
+            return value
+        is_size = name.endswith(("size", "sizes", "shape"))
+        shapes = [self.sizes_of(node) for node in (*self.read, *inputs) if node in self.tried] if is_size else []
 
-        def of(n: Any) -> Any:
+        def of(n: Any, place: int = -1) -> Any:
             if type(n) not in (int, float):
                 return n
-            if self.is_given(n):
+            if self.is_given(n) and not (self.read and is_size):
                 return self.known.node_of(self.given[type(n), n])
             if not is_size or n in self.plain or n < 2:
                 return n
-            return self.known.node_of(self._size_of(n, inputs))
+            return self.known.node_of(self._size_of(n, place, shapes, inputs))
 
-        return map_aggregate(value, of) if name != "dim" else value
+        if is_size and isinstance(value, (list, tuple)):
+            whole = next((shape for shape in shapes if list(map(_hint, shape)) == list(value)), None)
+            if whole is not None and not self.plain:
+                return [self.known.node_of(size) for size in whole]
+            return [of(n, place) for place, n in enumerate(value)]
+        return map_aggregate(value, of)
 
-    def _size_of(self, n: int, inputs: list[Node]) -> Any:
+    def _size_of(self, n: int, place: int, shapes: list[list[Any]], inputs: list[Node]) -> Any:
         """The number of this value among the sizes that are known, or the product of some of an operand's."""
-        for node in inputs:
-            for size in self.sizes_of(node) if node in self.tried else ():
-                if isinstance(size, Number) and size.at(None) == n:
-                    return size
+        for here in (True, False):
+            for shape in shapes:
+                for dim, size in enumerate(shape):
+                    if isinstance(size, Number) and size.at(None) == n and (dim == place or not here):
+                        return size
         if n in self.of_hint:
             return self.of_hint[n]
         for node in inputs:
@@ -315,12 +413,12 @@ class Sizes(Unbacked):
             items = [n for n in node.users if n.target is operator.getitem and isinstance(n.meta.get("val"), Tensor)]
             places = [n.args[1] for n in items]
             self.ran(node, items, lambda *args, **kwargs: [node.target(*args, **kwargs)[i] for i in places])  # type: ignore[operator, index, misc]
-        return value is not None
+        return value is not None or node.next.op != "root"
 
     def ran(self, node: Node, nodes: list[Node], op: Any) -> None:
         before = len(self.calls)
         super().ran(node, nodes, op)
-        if len(self.calls) > before and isinstance(self.calls[-1], _Counted):
+        if len(self.calls) > before and isinstance(self.calls[-1], Counted):
             self._count_once(self.calls[-1], node)
         operands = [n for n in node.all_input_nodes if n in self.tried or isinstance(n.meta.get("val"), Number)]
         held = [s for n in operands for s in (self.sizes_of(n) if n in self.tried else [n.meta["val"]])]
@@ -331,10 +429,10 @@ class Sizes(Unbacked):
                     size = self.numbers[n, dim] = known.get(str(size), size)  # an operand's, if it is the same
                     self.of_hint.setdefault(size.at(None), size)
 
-    def _count_once(self, call: _Counted, node: Node) -> None:
+    def _count_once(self, call: Counted, node: Node) -> None:
         """What is counted again is as many."""
         for other in self.calls[:-1]:
-            if isinstance(other, _Counted) and (other.of.target, other.of.args) == (node.target, node.args):
+            if isinstance(other, Counted) and (other.of.target, other.of.args) == (node.target, node.args):
                 names = call.symbol.name, other.symbol.name
                 self.known.unite(Poly({(names[0],): 1, (names[1],): -1}))
                 return
@@ -347,6 +445,18 @@ class Sizes(Unbacked):
                 if not isinstance(node.target, OpOverload) or "sym_" in str(node.target):
                     self.recorder.graph.erase_node(node)
         self.note_shapes()
+
+
+class _Numel:
+    """The product of all sizes of a node's tensor."""
+
+    __name__ = "Numel"
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def __call__(self, *sizes: int) -> int:
+        return math.prod(sizes)
 
 
 class _Input:

@@ -455,7 +455,11 @@ class Known:
         own = [term[0] for term, c in poly.items() if len(term) == 1 and abs(c) == 1 and term[0] in self.symbols]
         if not own or any(s not in self.symbols for term in poly for s in term):
             return False
-        name = max(own, key=lambda s: (not self.symbols[s].backed, int(s.lstrip("zufs"))))
+        counts = [term for term, c in poly.items() if c > 0]  # a size stays one if it is a sum of others
+        if len(counts) != 1:
+            counts = [term for term, c in poly.items() if c < 0]
+        alone = counts[0] if len(counts) == 1 else ()
+        name = max(own, key=lambda s: (not self.symbols[s].backed, (s,) == alone, int(s.lstrip("zufs"))))
         rest = Poly({term: c for term, c in poly.items() if term != (name,)})
         value = rest.times(Poly({(): -poly[(name,)]}))
         constant = value.constant()

@@ -22,11 +22,13 @@ import wengert as torch
 
 from ..._base.constants import make_size
 from ...utils import _pytree as pytree
+from .._utils import without_data
 from ..node import Node, map_aggregate, map_arg
 from ._symbols import Check, Known, Number, Poly, Symbol, SymBool, SymInt
 
 Tensor = torch.Tensor
-_TRIED = 4
+TRIED = 4
+_FILLED = 1 << 22  # elements that are made for an operator that needs data
 _MOST = 2**63 - 2  # rows that a tensor may have
 
 # The results with a counted size, and the dim of it, by operator; ``dim``: the argument that tells it.
@@ -113,11 +115,11 @@ class Unbacked:
     def pick(self, symbol: Symbol) -> None:
         """Choose the other numbers of a symbol: of the example's sign, within its bounds, 0 and 1 only if need be."""
         if isinstance(symbol.hint, bool):
-            symbol.others = [k % 2 == 0 for k in range(_TRIED)]
+            symbol.others = [k % 2 == 0 for k in range(TRIED)]
             return
         rng = random.Random(symbol.name)
         if isinstance(symbol.hint, float):
-            symbol.others = [symbol.hint + rng.randint(1, 9) for _ in range(_TRIED)]
+            symbol.others = [symbol.hint + rng.randint(1, 9) for _ in range(TRIED)]
             return
         low, high = max(symbol.lower, 2), symbol.upper
         if symbol.hint < 0:
@@ -126,7 +128,7 @@ class Unbacked:
         rng.shuffle(fitting)
         if not fitting:
             fitting = [symbol.hint] if symbol.lower == symbol.upper else [symbol.hint + 1, symbol.hint + 2]
-        symbol.others = (fitting * _TRIED)[:_TRIED]
+        symbol.others = (fitting * TRIED)[:TRIED]
 
     def item(self, tensor: Tensor) -> Any:
         """The number that ``item()`` takes out of a tensor."""
@@ -201,7 +203,7 @@ class Unbacked:
     def poly_of(self, node: Node, dim: int) -> Poly:
         """A size as a polynomial of symbols; one that is none is a symbol of its own."""
         if (node, dim) not in self.polys:
-            values = [self.size_of(node, dim, k) for k in (None, *range(_TRIED))]
+            values = [self.size_of(node, dim, k) for k in (None, *range(TRIED))]
             found = self.fitted(values)
             if found is None:
                 made = self.symbol(node, dim, values[0], 0, math.inf)
@@ -214,14 +216,14 @@ class Unbacked:
         """The polynomial that has these values in the example and for other numbers."""
         known = self.known
         names = [s for s, symbol in known.symbols.items() if s not in known.replaced and type(symbol.hint) is int]
-        at = {s: [known.value(known.symbols[s], k) for k in (None, *range(_TRIED))] for s in names}
+        at = {s: [known.value(known.symbols[s], k) for k in (None, *range(TRIED))] for s in names}
         rows: list[tuple[Poly, list[int]]] = [(Poly({(s,): 1}), at[s]) for s in reversed(names)]
         for a, b in itertools.combinations_with_replacement(reversed(names), 2):
             pair = list(zip(at[a], at[b], strict=True))
             rows.append((Poly.of([((a,), 1), ((b,), 1)]), [x + y for x, y in pair]))
             rows.append((Poly({tuple(sorted((a, b))): 1}), [x * y for x, y in pair]))
         for number in known.computed_numbers:
-            rows += [(known.poly(number) or Poly(), [number.at(k) for k in (None, *range(_TRIED))])]
+            rows += [(known.poly(number) or Poly(), [number.at(k) for k in (None, *range(TRIED))])]
         for poly, row in rows:
             i = next((i for i in range(1, len(row)) if row[i] != row[0]), None)
             if i is None or (values[i] - values[0]) % (row[i] - row[0]):
@@ -249,7 +251,7 @@ class Unbacked:
         if not nodes:
             return
         if counted is not None:
-            call: Any = _Counted(self, node, nodes, *counted)
+            call: Any = Counted(self, node, nodes, *counted)
         elif masks:
             call = _Masked(self, node, nodes)
         elif name[-1:] == "_" and name not in _RESHAPING:
@@ -275,9 +277,11 @@ class Unbacked:
         for n in node.all_input_nodes:
             for name in self.known.names_in(_number(n)):
                 symbol = self.known.symbols[name]
-                if type(symbol.hint) is int:
+                if type(symbol.hint) is int and not symbol.backed:
                     less = list(range(int(max(symbol.lower, 0)), symbol.hint)) or [symbol.hint]
-                    symbol.others = [less[-1 - k % len(less)] for k in range(_TRIED)]
+                    symbol.others = [less[-1 - k % len(less)] for k in range(TRIED)]
+        if all(symbol.others is kept[s] for s, symbol in self.known.symbols.items()):
+            return False
         for c in self.calls[:-1]:
             self._run(c)
         if self._run(call):
@@ -291,7 +295,7 @@ class Unbacked:
         """Run an operator for all other numbers; False: it fails for some."""
         try:
             with self.recorder.dispatch.silent(), torch._C.DisableTorchFunction(), torch.no_grad():
-                results = [pytree.tree_leaves(call.run(self, k)) for k in range(_TRIED)]
+                results = [pytree.tree_leaves(call.run(self, k)) for k in range(TRIED)]
         except Exception:  # noqa: BLE001 - whatever the operator raises
             return False
         if any(len(r) != len(call.nodes) for r in results):
@@ -319,9 +323,9 @@ class Unbacked:
         for call in self.calls:
             self._run(call)
 
-    def _unite(self, call: Any, node: Node) -> None:
-        """Find the sizes of a call that have to be equal for it not to fail; they are, which is asserted."""
-        known, numbers = self.known, list[Any]()
+    def numbers_of(self, node: Node) -> list[Any]:
+        """The sizes of an operator's operands, its numbers, and the sums of those in lists."""
+        numbers = list[Any]()
         for n in node.all_input_nodes:
             val = n.meta.get("val")
             numbers += self.sizes_of(n) if isinstance(val, Tensor) else [val]
@@ -329,8 +333,13 @@ class Unbacked:
         for a in node.args:
             if isinstance(a, (list, tuple)) and any(isinstance(n, Node) and _number(n) is not None for n in a):
                 numbers.append(functools.reduce(operator.add, [_number(n) if isinstance(n, Node) else n for n in a]))
+        return numbers
+
+    def _unite(self, call: Any, node: Node) -> None:
+        """Find the sizes of a call that have to be equal for it not to fail; they are, which is asserted."""
+        known, numbers = self.known, self.numbers_of(node)
         unknown = [n for n in numbers if isinstance(n, SymInt)]
-        kept = dict(known.replaced), {s: (v.lower, v.upper) for s, v in known.symbols.items()}
+        kept = dict(known.replaced), {s: (v.lower, v.upper, v.others) for s, v in known.symbols.items()}
         pairs = [(a, b) for a in unknown for b in numbers if a is not b and a.at(None) == _hint(b) and str(a) != str(b)]
         for a, b in [*pairs, *[(a, a.at(None)) for a in unknown]]:
             check = known.check(SymBool(known, (operator.eq, (a, b))))
@@ -340,8 +349,8 @@ class Unbacked:
                 known.checks.append(check)
                 return
             known.replaced = dict(kept[0])
-            for s, bounds in kept[1].items():
-                known.symbols[s].lower, known.symbols[s].upper = bounds
+            for s, before in kept[1].items():
+                known.symbols[s].lower, known.symbols[s].upper, known.symbols[s].others = before
             self.run_again()
         known.checks += [known.check(SymBool(known, (operator.eq, (a, a.at(None))))) for a in unknown]
 
@@ -360,12 +369,14 @@ class Unbacked:
             sizes = self.sizes_of(node)
             node.meta["symbolic_shape"] = tuple([s if type(s) is int else str(s) for s in sizes])
 
-    def at(self, tree: Any, k: int) -> Any:
-        """Arguments for the ``k``-th other numbers."""
+    def at(self, tree: Any, k: int | None) -> Any:
+        """Arguments for the ``k``-th other numbers; None: for the example's, without data."""
 
         def one(n: Node) -> Any:
             number = _number(n)
-            return self.tried[n][k] if n in self.tried else n.meta["val"] if number is None else number.at(k)
+            if n not in self.tried:
+                return n.meta["val"] if number is None else number.at(k)
+            return without_data(n.meta["val"]) if k is None else self.tried[n][k]
 
         return map_arg(tree, one)
 
@@ -378,15 +389,19 @@ class _Call(NamedTuple):
     kwargs: Any
     nodes: list[Node]
 
-    def run(self, unbacked: Unbacked, k: int) -> Any:
+    def run(self, unbacked: Unbacked, k: int | None) -> Any:
         """The results for the ``k``-th other numbers."""
         args, kwargs = unbacked.at(self.args, k), unbacked.at(self.kwargs, k)
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
         try:
             return self.op(*args, **kwargs)
-        except Exception:  # noqa: BLE001 - it may need data
-            return self.op(*_filled(args), **_filled(kwargs))
+        except Exception:
+            count = sum(t.numel() for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor))
+            if k is None or count > _FILLED:
+                raise
+            result = self.op(*_filled(args), **_filled(kwargs))  # it may need data
+            return pytree.tree_map_only(Tensor, without_data, result)
 
 
 def _first(t: Any) -> Any:
@@ -418,7 +433,7 @@ def _counts(node: Node, name: str) -> bool:
     return name != "one_hot" or (*node.args, -1)[1] == -1
 
 
-class _Counted:
+class Counted:
     """An operator whose results have as many rows as it counts.
 
     Args:

@@ -14,6 +14,7 @@ the node calls wengert's operator itself. So a graph computes what the function 
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
@@ -30,9 +31,9 @@ from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload, bodies_written, not_intercepted
+from ...utils._aten import OpOverload, bodies_written
 from ...utils._aten_calls import as_written, call_of
-from ...utils._python_dispatch import OperatorMode, _disable_current_modes
+from ...utils._python_dispatch import OperatorMode
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._lazy_graph_module import _make_graph_module
 from .._symbolic_trace import Tracer
@@ -43,10 +44,11 @@ from ..node import Node, base_types, map_arg
 from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
-from ._inputs import fetch_at_each_use, leaf_names, parameter_names
+from ._inputs import defaults_of, fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
 from ._sizes import Sizes
+from ._steps import composed, replayed
 from ._symbols import Number
 from ._unbacked import extremes_of_numbers
 
@@ -192,7 +194,7 @@ class PythonKeyTracer(Tracer):
             return
         if all("val" in n.meta for n in inputs):
             args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("hint", n.meta["val"]))
-            value = _replayed(node.target, args, kwargs)
+            value = replayed(node.target, args, kwargs)
             if isinstance(value, Tensor):
                 node.meta["val"] = value
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
@@ -284,21 +286,12 @@ def _is_random(func: Any) -> bool:
     return any(part in func.name() for part in _RANDOM)
 
 
-def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator gives, or None if it fails."""
-    try:
-        with _disable_current_modes(), not_intercepted(), torch.no_grad():
-            return op(*args, **kwargs)
-    except Exception:  # noqa: BLE001 - it is another function
-        return None
-
-
 def _replays(func: Any, args: Any, result: Any) -> bool:
     """Whether PyTorch's operator of this name gives the result for these arguments (NOTE [ Replayed at once ])."""
     if _is_random(func):
         return False
     named = getattr(getattr(torch.ops.aten, func.overloadpacket.__name__), func._overloadname)
-    found = _replayed(named, args, {})
+    found = replayed(named, args, {})
     return found is not None and _alike(found, result)
 
 
@@ -380,7 +373,7 @@ class ProxyTorchDispatchMode(OperatorMode):
 def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: Any) -> None:
     """The nodes of a call: PyTorch's operators, if they compute the result, or wengert's own."""
     aten, info = torch.ops.aten, func.info
-    node = _composed(tracer, info.name, args, result, called) if info is not None else None
+    node = composed(tracer, info.name, args, result, called) if info is not None else None
     if node is not None:
         tracer.note_results(result, node)
         return
@@ -388,7 +381,7 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
     if found is not None:
         name, overload, placed, named, count = found if called is None else as_written(found, *called)
         op = getattr(getattr(aten, name), overload)
-        results = _replayed(op, placed, named)
+        results = replayed(op, placed, named)
         several = count > 1 and isinstance(result, Tensor)  # of which ours is the first
         if results is not None and _alike(results[0] if several else results, result):
             node = tracer.call(op, tracer.create_arg(placed), tracer.create_arg(named))
@@ -400,57 +393,6 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
     else:
         target = info.op
     tracer.note_results(result, tracer.call(target, given, {}))
-
-
-def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called: Any) -> Node | None:
-    """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
-    if name in ("norm_channels", "norm_by_statistics"):  # what cuDNN would need
-        how = {"dtype": torch.uint8, "layout": torch.strided, "device": torch.device("cpu")}
-        tracer.call(torch.ops.aten.empty.memory_format, ([0],), how)
-    aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
-    if name == "linear" and args[1].ndim == 2 and args[0].ndim:
-        x, weight, bias = (*args, None)[:3]
-        rows, flat = node_of(x), [x.shape[:-1].numel(), x.shape[-1]]
-        if x.ndim != 2 and bias is not None:
-            rows = call(aten.view.default, (rows, flat), {})
-        turned = call(aten.t.default, (node_of(weight),), {})
-        if x.ndim == 1 and bias is None:
-            product = call(aten.mm.default, (call(aten.unsqueeze.default, (rows, 0), {}), turned), {})
-            return call(aten.squeeze_.dim, (product, 0), {})
-        if x.ndim > 2 and bias is None:
-            rows = call(aten.view.default, (rows, flat), {})
-        if bias is None:
-            product = call(aten.mm.default, (rows, turned), {})
-        else:
-            product = call(aten.addmm.default, (node_of(bias), rows, turned), {})
-        if x.ndim == 2:
-            return product
-        return call((aten._unsafe_view if bias is None else aten.view).default, (product, list(result.shape)), {})
-    if name == "matmul_nd" and args[0].ndim >= 3 and args[1].ndim <= 2:
-        x, other = args
-        rows = call(aten.view.default, (node_of(x), [x.shape[:-1].numel(), x.shape[-1]]), {})
-        product = call((aten.mm if other.ndim == 2 else aten.mv).default, (rows, node_of(other)), {})
-        return call(aten._unsafe_view.default, (product, list(result.shape)), {})
-    if name == "argsort":
-        args = args[:3]
-        found = as_written(("sort", "default", args, {}, 2), *called) if called is not None else None
-        node = call(aten.sort.default, (node_of(args[0]), *(found[2] if found else args)[1:]), {})
-        return [call(operator.getitem, (node, i), {}) for i in (0, 1)][1]
-    if name == "matmul_nd" and args[0].ndim >= 3 and args[0].shape[:-2] == args[1].shape[:-2]:
-        flat = []
-        for x in args:
-            expanded = call(aten.expand.default, (node_of(x), list(x.shape)), {})
-            shape = [x.shape[:-2].numel(), *x.shape[-2:]]
-            if _replayed(torch.Tensor.view, (x, shape), {}) is None:
-                copied = call(aten.clone.default, (expanded,), {"memory_format": torch.contiguous_format})
-                flat.append(call(aten._unsafe_view.default, (copied, shape), {}))
-            else:
-                flat.append(call(aten.view.default, (expanded, shape), {}))
-        return call(aten._unsafe_view.default, (call(aten.bmm.default, tuple(flat), {}), list(result.shape)), {})
-    if name == "reshape" and not args[0].is_contiguous() and memory_of(result)[0] != memory_of(args[0])[0]:
-        copied = call(aten.clone.default, (node_of(args[0]),), {"memory_format": torch.contiguous_format})
-        return call(aten._unsafe_view.default, (copied, list(args[1])), {})
-    return None
 
 
 # ---- tracing
@@ -517,8 +459,9 @@ def make_fx(
         nested = not all(child.is_leaf() for child in spec.children())
         flat_names = leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
         inputs = []
+        defaults = {} if nested else defaults_of(f)
         for name, leaf in zip(flat_names, leaves, strict=True):
-            node = tracer.graph.placeholder(name)
+            node = tracer.graph.placeholder(name, default_value=defaults.get(name, inspect.Parameter.empty))
             if isinstance(leaf, Tensor):
                 leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
                 tracer.note(leaf, node)
@@ -529,7 +472,8 @@ def make_fx(
         mode = tracer.dispatch = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
         if tracing_mode == "symbolic":
             tracer.sizes = Sizes(tracer)
-            inputs = [tracer.sizes.input(*pair, i) for i, pair in enumerate(zip(inputs, tracer.graph.nodes, strict=True))]
+            pairs = zip(inputs, tracer.graph.nodes, strict=True)
+            inputs = [tracer.sizes.input(leaf, node, i) for i, (leaf, node) in enumerate(pairs)]
         makers = Makers(mode)
         _current.append(mode)
         try:
