@@ -17,6 +17,7 @@ from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
+from ._numbers import write_numbers
 from ._recording import Recorder
 from .dynamic_shapes import DynamicSize, ValueRanges, dynamic_sizes, named_arguments
 from .exported_program import ExportedProgram, placeholder
@@ -193,7 +194,7 @@ def traced(
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
     output = recorder.graph.output(tuple([recorder.create_arg(x) for x in outputs]))
     if recorder.unbacked is not None:
-        recorder.unbacked.finish()
+        write_numbers(recorder.unbacked)
         for spec, node in zip(returned, output.args[0], strict=True):
             if isinstance(node, Node):
                 spec.arg.name = node.name

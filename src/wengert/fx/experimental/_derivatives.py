@@ -172,6 +172,11 @@ class Writer:
             return items
         return Written(self, node, result)
 
+    def note_product(self, written: Written, dims: Any) -> None:
+        """A formula reads the product of some sizes."""
+        if self.tracer.sizes is not None:
+            self.tracer.sizes.give_product(written.node, dims)
+
     def undo(self) -> None:
         """Take back all nodes."""
         for node in reversed(self.made):

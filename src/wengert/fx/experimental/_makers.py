@@ -90,7 +90,7 @@ class Makers(TorchFunctionMode):
         if name in _CONSTANTS:
             return self._constant(func(*args, **kwargs))
         if name == "__setitem__":
-            return set_item(self._of_numbers, *args)
+            return set_item(self._of_numbers, self._part, *args)
         if name == "repeat_interleave" and any(isinstance(a, Tensor) for a in (*args[1:], *kwargs.values())):
             return self._repeated(*args, **kwargs)
         if name in _IN_STEPS:
@@ -152,6 +152,10 @@ class Makers(TorchFunctionMode):
         with self.mode.silent():
             made = torch.tensor(value, dtype=dtype)
         return self._constant(made)
+
+    def _part(self, x: Tensor, key: Any) -> Tensor:
+        sizes = self.mode.tracer.sizes
+        return x[key] if sizes is None else sizes.part(x, key)
 
     def _repeated(self, input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: Any = None) -> Tensor:
         """``repeat_interleave`` by the indices that as many repeats give."""

@@ -11,15 +11,18 @@ from ..._tape.tensor import Tensor
 
 __all__ = ["set_item"]
 
+_ANY = slice(None, None, 1)  # the place of a tensor: no slice that PyTorch writes
 
-def set_item(constant: Callable[..., Tensor], x: Tensor, key: Any, value: Any) -> None:
+
+def set_item(constant: Callable[..., Tensor], get_item: Callable[..., Tensor], x: Tensor, key: Any, value: Any) -> None:
     """Write into the part of ``x`` that numbers and slices select, whole or where tensors say.
 
     Args:
         constant: the tensor of numbers, of a dtype or None.
+        get_item: the part of a tensor.
 
     >>> x = torch.zeros(3)
-    >>> set_item(lambda value, dtype: torch.tensor(value, dtype=dtype), x, slice(1, None), 2)
+    >>> set_item(lambda value, dtype: torch.tensor(value, dtype=dtype), torch.Tensor.__getitem__, x, slice(1, None), 2)
     >>> x
     tensor([0., 2., 2.])
     """
@@ -27,8 +30,8 @@ def set_item(constant: Callable[..., Tensor], x: Tensor, key: Any, value: Any) -
     value = value if isinstance(value, Tensor) else constant(value, x.dtype)
     keys = [constant(k, None) if isinstance(k, (list, range)) else k for k in keys]
     tensors = [k for k in keys if isinstance(k, Tensor)]
-    basic = tuple([slice(None) if isinstance(k, Tensor) else k for k in keys for _ in range(_width(k))])
-    part = x if all(k is ... or k == slice(None) for k in basic) else x[basic]
+    basic = tuple([_ANY if isinstance(k, Tensor) else k for k in keys for _ in range(_width(k))])
+    part = x if all(k is ... or k == slice(None) or k is _ANY for k in basic) else get_item(x, basic)
     if tensors:
         torch.ops.aten.index_put_.default(part, _indices(x, keys), value)
     elif part.shape == value.shape:

@@ -7,6 +7,7 @@ results are known as sums of products of symbols. A size that an operator is giv
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import random
@@ -34,6 +35,7 @@ _OPPOSITES = {
 
 
 _TAKE = frozenset(["item", "tolist", "__bool__", "__int__", "__float__", "__index__"])
+_ALL = 9223372036854775807
 _NO_SIZES = frozenset(["dim", "dims", "kernel_size", "stride", "padding", "dilation", "output_padding", "groups"])
 _OF_NUMBERS = ("sym_", "_check", "_constrain")  # functions of numbers that know them
 
@@ -112,6 +114,11 @@ class Guarded(Known):
             return function(*[self.with_sizes(a, sizes) for a in args])
         poly = self.poly(value)
         return sum(c * math.prod(sizes[s] for s in term) for term, c in poly.items())  # KeyError: no input has it
+
+    def poly(self, value: Any) -> Any:
+        if isinstance(value, SymInt) and isinstance(value.made, tuple) and isinstance(value.made[0], _Numel):
+            return functools.reduce(Poly.times, map(self.poly, value.made[1]))
+        return super().poly(value)
 
     def _backed(self, value: Number) -> bool:
         found = self.difference(value)
@@ -216,11 +223,10 @@ class Sizes(Unbacked):
 
     def numbers_of(self, node: Node) -> list[Any]:
         """Also how many elements operands have, and the products of lists."""
-        products = [math.prod(self.sizes_of(n)) for n in node.all_input_nodes if n in self.tried]
-        for a in node.args:
-            if isinstance(a, (list, tuple)) and not any(isinstance(n, Node) and n in self.tried for n in a):
-                products.append(math.prod([n.meta["val"] if isinstance(n, Node) else n for n in a if n is not None]))
-        return [*products, *super().numbers_of(node)]
+        tensors = [self.sizes_of(n) for n in node.all_input_nodes if n in self.tried]
+        lists = [a for a in node.args if isinstance(a, (list, tuple)) and not any(n in self.tried for n in a)]
+        given = [[n.meta["val"] if isinstance(n, Node) else n for n in a if n is not None] for a in lists]
+        return [*[self.known.number((_Numel(node), tuple(n))) for n in [*tensors, *given]], *super().numbers_of(node)]
 
     def _unite(self, call: Any, node: Node) -> None:
         """Find the sizes that have to be equal for an operator not to fail, or to be as they are."""
@@ -287,7 +293,10 @@ class Sizes(Unbacked):
         name = place_of(func)[1]
         if name in SIZE_QUESTIONS and args and isinstance(args[0], Tensor):
             self.settle()
-            return SIZE_QUESTIONS[name](self.sizes(args[0]), func, *args, **kwargs)
+            sizes = self.sizes(args[0])
+            if name in ("numel", "nelement") and any(isinstance(n, Number) for n in sizes):
+                return self._numel(self.recorder.known_node(args[0]), sizes)
+            return SIZE_QUESTIONS[name](sizes, func, *args, **kwargs)
         if name in _TAKE and not self.recorder.is_constant(args[0]):
             self.settle()
             return self.taken(name, args[0])
@@ -297,7 +306,7 @@ class Sizes(Unbacked):
             args, kwargs = map_aggregate((list(args), dict(kwargs)), self._as_size)
         with self.giving(args, kwargs):
             args, kwargs = map_aggregate((args, kwargs), _hint)
-            result = write(func, args, kwargs)
+            result = self.part(*args) if name == "__getitem__" else write(func, args, kwargs)
             if self.given and not isinstance(result, Tensor):
                 result = _mapped(result, lambda n: self.given.get((type(n), n), n))
         self.settle()
@@ -306,6 +315,25 @@ class Sizes(Unbacked):
     def _as_size(self, a: Any) -> Any:
         """A size among arguments, which may be a tensor's element."""
         return self.item(a) if isinstance(a, Tensor) and not a.dim() and not a.is_floating_point() else a
+
+    def part(self, x: Tensor, key: Any) -> Tensor:
+        """``x[key]``; a slice of a whole dim is written if the size may differ, as PyTorch does."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(k is ... or isinstance(k, bool) for k in keys) or not any(map(_is_whole, keys)):
+            return x[key]
+        left: list[Any] = []  # what is not yet done, for each dim: a tensor, or nothing
+        for k in keys:
+            if _is_whole(k):
+                self.settle()
+                if isinstance(self.sizes(x)[len(left)], Number):
+                    x = torch.ops.aten.slice.Tensor(x, len(left), 0, _ALL)
+            elif not isinstance(k, (Tensor, list)):
+                x = x[(*[slice(None)] * len(left), k)]
+            left += [] if isinstance(k, int) else [k if isinstance(k, (Tensor, list)) else slice(None)]
+        return x if all(map(_is_whole, left)) else x[tuple(left)]
+
+    def _numel(self, node: Any, sizes: Any) -> SymInt:
+        return SymInt(self.known, (_Numel(node), tuple(sizes)))
 
     @contextmanager
     def giving(self, args: Any, kwargs: Any) -> Iterator[None]:
@@ -330,8 +358,15 @@ class Sizes(Unbacked):
             if isinstance(size, Number):
                 self.given.setdefault((int, size.at(None)), size)
         if whole and any(isinstance(size, Number) for size in sizes):
-            number = SymInt(self.known, (_Numel(node), tuple(sizes)))
+            number = self._numel(node, sizes)
             self.given[int, number.at(None)] = number
+
+    def give_product(self, node: Node, dims: Any) -> None:
+        """A formula reads the product of some sizes of a node's tensor."""
+        sizes = self.sizes_of(node) if node in self.tried else []
+        product = math.prod([sizes[d] for d in dims if d < len(sizes)])
+        if isinstance(product, Number):
+            self.given[int, product.at(None)] = product
 
     def is_given(self, value: Any) -> bool:
         """Whether the program gives this number as one that may differ."""
@@ -472,6 +507,10 @@ class _Input:
         order = sorted(range(len(shape)), key=lambda d: (-self.leaf.stride(d), d))
         made = torch.empty([shape[d] for d in order], dtype=self.leaf.dtype, device="meta")
         return made.permute([order.index(d) for d in range(len(shape))])
+
+
+def _is_whole(k: Any) -> bool:
+    return isinstance(k, slice) and k == slice(None)
 
 
 def _hint(n: Any) -> Any:

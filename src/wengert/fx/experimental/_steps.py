@@ -49,7 +49,7 @@ def _batched(tracer: Any, a: Any, b: Any, result: Any) -> Node:
     return call(aten._unsafe_view.default, (call(aten.bmm.default, tuple(flat), {}), list(result.shape)), {})  # type: ignore[no-any-return]
 
 
-def composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called: Any) -> Node | None:
+def composed(tracer: Any, name: str, args: Any, result: Any, called: Any) -> Node | None:
     """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
     if name in ("norm_channels", "norm_by_statistics"):  # what cuDNN would need
         how = {"dtype": torch.uint8, "layout": torch.strided, "device": torch.device("cpu")}

@@ -496,7 +496,6 @@ class Known:
         function, args = value.made
         return create("call_function", function, tuple([self.node_of(a) for a in args]), {})  # type: ignore[no-any-return]
 
-
     def written_size(self, node: Node, dim: Any, text: str) -> Node:
         """The node of a tensor's size, one for each text."""
         if text not in self.written:

@@ -185,6 +185,8 @@ class PythonKeyTracer(Tracer):
             return self.node_of(a)
         if isinstance(a, Number):
             return a.known.node_of(a)
+        if isinstance(a, torch.Size):
+            a = tuple(a)
         return self.objects.get(id(a)) or super().create_arg(a)
 
     def describe(self, node: Node) -> None:
@@ -537,5 +539,3 @@ class DecompositionInterpreter(Interpreter):
         divider = Divider(self.new_graph, self.decomposition_table, self.module, self.values.__getitem__, make_fx)
         self.new_graph.output(divider.copy(self.graph, {}))
         return result
-
-
