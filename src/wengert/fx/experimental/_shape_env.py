@@ -13,6 +13,12 @@ from ._symbols import Number, SizeName, Symbol
 __all__ = ["ConstantSource", "LocalSource", "ShapeEnv"]
 
 
+_PYTHONS = {
+    "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}",
+    "floordiv": "({} // {})", "mod": "({} % {})",
+}  # fmt: skip
+
+
 class LocalSource(NamedTuple):
     """An input that is a variable of a function.
 
@@ -132,8 +138,14 @@ class ShapeEnv:
         return made
 
     def _in_sources(self, value: Any, first: dict[str, str]) -> str:
-        text = re.sub(r"Eq\((.*), (.*)\)", r"\1 == \2", re.sub(r"Ne\((.*), (.*)\)", r"\1 != \2", str(value)))
-        return re.sub(r"\bs\d+\b", lambda found: first.get(found[0], found[0]), text)
+        made = getattr(value, "made", None)
+        template = _PYTHONS.get(made[0].__name__) if isinstance(made, tuple) and callable(made[0]) else None
+        if template is None:
+            return re.sub(r"\bs\d+\b", lambda found: first.get(found[0], found[0]), str(value))
+        parts = [self._in_sources(arg, first) for arg in made[1]]  # type: ignore[index]
+        if template[0] == "(":
+            parts = [f"({part})" if " " in part or "*" in part else part for part in parts]
+        return template.format(*parts)
 
     def bind_symbols(self, placeholders: Any, args: Any) -> dict[SizeName, int]:
         """The numbers that these inputs give the symbols."""

@@ -22,6 +22,7 @@ from ..._tape.tensor import Tensor
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
 from .._naming import place_of
+from .._utils import without_data
 from ..node import Node, map_aggregate
 from ._makers import MAKERS
 from ._shape_env import ShapeEnv
@@ -81,8 +82,8 @@ class Guarded(Known):
         symbol = self.symbols.get(text)
         if symbol is not None and symbol.dim is None:
             return symbol.node
-        if value.node is None and isinstance(made, tuple) and not isinstance(made[0], Node):
-            value.node = self.nodes.get(text)
+        if value.written is None and isinstance(made, tuple) and not isinstance(made[0], Node):
+            value.written = self.nodes.get(text)
         node = super().node_of(value)
         if isinstance(node, Node):
             self.nodes.setdefault(text, node)
@@ -143,7 +144,7 @@ class Guarded(Known):
             return SymBool(self, (_OPPOSITES[function], args))
         return SymBool(self, (torch.sym_not, (value,)))
 
-    def guard(self, value: SymBool) -> None:
+    def guard(self, value: Number) -> None:
         """A comparison holds for the graph."""
         self.env.guards.append(value)
         self.expect(value)
@@ -155,6 +156,16 @@ class Guarded(Known):
         if isinstance(value, SymInt):
             self.decided(operator.eq(value, number))
         return number
+
+    def unite(self, poly: Poly) -> bool:
+        before = set(self.replaced)
+        found = super().unite(poly)
+        for name in self.replaced.keys() - before:  # what computes a symbol has its bounds
+            symbol, value = self.symbols[name], self.replaced[name]
+            for limit, relation in ((symbol.lower, "ge"), (symbol.upper, "le")):
+                if not math.isinf(limit):
+                    self._narrow(value.plus(Poly({(): int(limit)}), -1), relation)
+        return found
 
     def _narrow(self, poly: Poly, name: str) -> bool:
         single = super()._narrow(poly, name)
@@ -450,7 +461,7 @@ class Sizes(Unbacked):
             self.ran(node, items, lambda *args, **kwargs: [node.target(*args, **kwargs)[i] for i in places])  # type: ignore[operator, index, misc]
         return value is not None or node.next.op != "root"
 
-    def ran(self, node: Node, nodes: list[Node], op: Any) -> None:
+    def ran(self, node: Node, nodes: list[Node], op: Any = None) -> None:
         before = len(self.calls)
         super().ran(node, nodes, op)
         if len(self.calls) > before and isinstance(self.calls[-1], Counted):
@@ -480,6 +491,29 @@ class Sizes(Unbacked):
                 if not isinstance(node.target, OpOverload) or "sym_" in str(node.target):
                     self.recorder.graph.erase_node(node)
         self.note_shapes()
+        for node in self.tried:
+            sizes = make_size(tuple(self.sizes_of(node)))
+            with torch._C.DisableTorchFunction():
+                node.meta["val"] = value = without_data(node.meta["val"]).as_subclass(SizedTensor)
+            value.sizes = sizes
+
+
+class SizedTensor(Tensor):
+    """A tensor without data whose sizes may differ: what a node of a graph gives."""
+
+    sizes: torch.Size
+
+    @property
+    def shape(self) -> torch.Size:
+        """The sizes: numbers of the graph's ``shape_env``."""
+        return self.sizes
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or one of them."""
+        return self.sizes if dim is None else self.sizes[dim]
+
+    def __repr__(self) -> str:
+        return f"FakeTensor(..., size=({', '.join(map(str, self.sizes))}))"
 
 
 class _Numel:

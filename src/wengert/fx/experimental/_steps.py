@@ -87,7 +87,7 @@ def composed(tracer: Any, name: str, args: Any, result: Any, called: Any) -> Nod
         product = call(aten.mm.default, (call(aten.unsqueeze.default, (node_of(args[0]), 0), {}), node_of(args[1])), {})
         return call(aten.squeeze_.dim, (product, 0), {})
     if name == "matmul_nd":
-        return _batched(tracer, *args, result)
+        return _batched(tracer, args[0], args[1], result)
     if name == "reshape" and not args[0].is_contiguous() and memory_of(result)[0] != memory_of(args[0])[0]:
         copied = call(aten.clone.default, (node_of(args[0]),), {"memory_format": torch.contiguous_format})
         return call(aten._unsafe_view.default, (copied, list(args[1])), {})

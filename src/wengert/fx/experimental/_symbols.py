@@ -105,10 +105,19 @@ class Check(NamedTuple):
     names: set[str]
 
 
+class SymNode(NamedTuple):
+    """What programs ask of a number: its expression, the example's value, and what is known of sizes."""
+
+    expr: str
+    hint: Any
+    shape_env: Any
+
+
 class Number:
     """A number that is known when the program runs.
 
     Attributes:
+        written: its node, once it has one.
         made: a ``Symbol``; a size, as its tensor's node and dim; or a function and its arguments.
     """
 
@@ -116,11 +125,16 @@ class Number:
 
     def __init__(self, known: Any, made: Any) -> None:
         self.known, self.made = known, made
-        self.node: Node | None = None  # once it is written
+        self.written: Node | None = None
 
     def at(self, k: int | None) -> Any:
         """The number in the example (None), or for the ``k``-th other numbers of the symbols."""
         return self.known.value(self.made, k)
+
+    @property
+    def node(self) -> SymNode:
+        """What PyTorch keeps of a number."""
+        return SymNode(str(self), self.at(None), getattr(self.known, "env", None))
 
     def sym_computed(self, function: Callable[..., Any], args: Any) -> Any:
         """The result of a function of this number and others."""
@@ -479,20 +493,20 @@ class Known:
         poly = self.poly(value)
         if poly is not None and poly.constant() is not None:
             return poly.constant()
-        if value.node is None:
-            value.node = self._written(value)
-            value.node.meta |= {"symbol": str(value), "val": value, "hint": value.at(None)}
+        if value.written is None:
+            value.written = self._written(value)
+            value.written.meta |= {"symbol": str(value), "val": value, "hint": value.at(None)}
             if value.symbolic == "int" and not isinstance(value.made, Symbol):
                 self.computed_numbers.append(value)
-        return value.node
+        return value.written
 
     def _written(self, value: Number) -> Node:
         if isinstance(value.made, Symbol) and value.made.dim is None:
             return value.made.node
         create = self.tracer.create_node
         if isinstance(value.made, Symbol) or isinstance(value.made[0], Node):
-            place = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
-            return self.written_size(*place, str(value))
+            node, dim = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
+            return self.written_size(node, dim, str(value))
         function, args = value.made
         return create("call_function", function, tuple([self.node_of(a) for a in args]), {})  # type: ignore[no-any-return]
 

@@ -96,7 +96,7 @@ class Unbacked:
         self.known = Known(self)
         self.known.changed = self.run_again
         self.create_node = recorder.create_node
-        self.calls: list[_Call] = []
+        self.calls: list[Any] = []  # those that run with other numbers
         self.tried: dict[Node, list[Tensor]] = {}
         self.polys: dict[tuple[Node, int], Poly] = {}
         self.numbers: dict[tuple[Node, int], Any] = {}
@@ -141,7 +141,7 @@ class Unbacked:
         bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
         number = self.known.number(self.symbol(node, None, value, *bounds))
         node.meta |= {"symbol": number.made.name, "val": number, "hint": value}
-        number.node = node
+        number.written = node
         return number
 
     def taken(self, name: str, tensor: Tensor) -> Any:
