@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pickle
 from collections.abc import Callable
@@ -264,8 +265,9 @@ def guards(gm: Any, *names: str) -> list[str]:
 
 
 def test_a_symbolic_graph_is_one_for_other_sizes() -> None:
+    norm = torch.nn.BatchNorm2d(4, track_running_stats=False)
     model = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(3, 4, 3, padding=1), norm, torch.nn.ReLU(), torch.nn.MaxPool2d(2),
         torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(4, 5),
     )  # fmt: skip
 
@@ -326,7 +328,20 @@ def test_numbers_taken_out_of_tensors_are_in_symbolic_graphs() -> None:
     assert gm(torch.tensor([1.0, 5.0, 0.0, 2.0]), torch.tensor(4)).tolist() == [2.0, 10.0, 4.0]
 
 
-def test_tensors_from_outside_are_constants_of_symbolic_graphs() -> None:
-    weight = torch.ones(3)
-    gm = symbolic(lambda x: torch.stack([x + weight, x[:, :1].expand(-1, x.size(1))]), torch.ones(2, 3))
-    assert torch.equal(gm(torch.ones(5, 3)), torch.stack([torch.full((5, 3), 2.0), torch.ones(5, 3)]))
+@pytest.mark.parametrize("mode", ["fake", "symbolic"])
+def test_tensors_that_are_no_inputs_are_refused(mode: str) -> None:
+    class Own(torch.Tensor):
+        pass
+
+    gm = make_fx(lambda x: x + torch.tensor([1.0, 2.0]), tracing_mode=mode)(torch.ones(3, 2))
+    assert gm(torch.ones(3, 2)).tolist() == [[2.0, 3.0]] * 3
+    for tensor, error in ((WEIGHT, AssertionError), (torch.ones(3, 3).as_subclass(Own), TypeError)):
+        with pytest.raises(error, match=r"^Please convert all Tensors|^Multiple dispatch failed"):
+            make_fx(functools.partial(torch.ops.aten.t.default, tensor), tracing_mode=mode)()
+
+
+def test_a_called_overload_is_divided_by_its_name() -> None:
+    table = {torch.ops.aten.norm.Scalar: lambda x, p: x.square().sum().sqrt()}
+    gm = make_fx(lambda x: torch.ops.aten.norm.Scalar(x, 2.0), table)(torch.ones(4))
+    assert not any("norm" in str(n.target) for n in gm.graph.nodes)
+    assert gm(torch.tensor([3.0, 4.0])) == 5

@@ -40,7 +40,7 @@ _NUMBERS = frozenset(
     {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
     | {"allclose", "equal"}
 )
-_SUMS = ("add", "div", "mul", "sub")
+_SCALARS = ("add", "div", "mul", "norm", "sub")  # of which an overload with a number is one operator
 _LEAVES_ALONE = frozenset({"detach_", "requires_grad_", "retain_grad", "share_memory_"})
 _MAY_WRITE = frozenset(
     {"celu", "elu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "mish", "relu", "relu6", "selu", "silu"}
@@ -168,7 +168,7 @@ class Makers(TorchFunctionMode):
     def called_overload(self, op: Any, args: Any, kwargs: Any, is_body: bool) -> Any:
         """A call of an overload that PyTorch does not divide either: one node, with what the program wrote."""
         name = op.overloadpacket.__name__
-        as_written = name in MAKERS or name.endswith("_") or (name in _SUMS and op._overloadname == "Scalar")
+        as_written = name in MAKERS or name.endswith("_") or (name in _SCALARS and op._overloadname == "Scalar")
         if self.mode.quiet or name in _RUNS or not (is_body or as_written):
             return NotImplemented
         found = matching(name, args, kwargs)
@@ -223,7 +223,7 @@ class Makers(TorchFunctionMode):
         with self.mode.silent():
             kept = result.clone()
         tracer.outside[memory_of(kept)] = kept
-        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(kept),), {})
+        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.attribute(kept),), {})
         tracer.note(result, copied)
         return result
 

@@ -76,6 +76,7 @@ class PythonKeyTracer(Tracer):
         self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
         self.sizes: Sizes | None = None  # those that may differ
+        self.dispatch: Any = None  # the mode of a ``make_fx``
 
     def note_custom(self, func: Any) -> None:
         """The program calls an operator of its own."""
@@ -164,15 +165,21 @@ class PythonKeyTracer(Tracer):
                 node = self.call(torch.ops.aten.ones_like.default, (last,), how)  # the cotangent of a result
                 self.note(tensor, node)
                 return node
-            name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
-            if isinstance(tensor, Parameter):
-                setattr(self.root, name, tensor)
-            else:
-                self.root.register_buffer(name, tensor.detach())
-            node = self.create_node("get_attr", name, (), {})
-            self.note(tensor, node)
-            return node
+            if self.dispatch is not None and self.dispatch.tracing_mode in ("fake", "symbolic"):
+                raise _no_input(tensor)
+            return self.attribute(tensor)
         return known[1]
+
+    def attribute(self, tensor: Tensor) -> Node:
+        """A new attribute for a tensor from outside."""
+        name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
+        if isinstance(tensor, Parameter):
+            setattr(self.root, name, tensor)
+        else:
+            self.root.register_buffer(name, tensor.detach())
+        node = self.create_node("get_attr", name, (), {})
+        self.note(tensor, node)
+        return node
 
     def known_node(self, tensor: Tensor) -> Node | None:
         """The node of a tensor's value, if it has one."""
@@ -222,6 +229,18 @@ class PythonKeyTracer(Tracer):
                     self.note_results(item, made)
                     values[i] = made.meta.get("val")
             node.meta["val"] = tuple(values)
+
+
+def _no_input(tensor: Tensor) -> Exception:
+    """The error of a trace of tensors without data that meets one with data."""
+    if type(tensor) in (Tensor, Parameter):
+        error: Exception = AssertionError(
+            "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+            f"'allow_non_fake_inputs'. Found a tensor of shape {list(tensor.shape)}"
+        )
+    else:
+        error = TypeError("Multiple dispatch failed; all __torch_dispatch__ handlers returned NotImplemented")
+    return noted(error, "What to do: make the tensor an input, or take tracing_mode='real'.")
 
 
 def _has_history(value: Any) -> bool:
