@@ -386,8 +386,8 @@ class Sizes(Unbacked):
     # ---- nodes
     def symbolic(self, target: Any, args: Any, kwargs: Any) -> Any:
         """The arguments of a node, with the numbers of sizes in place of the examples'."""
-        if not isinstance(target, OpOverload):  # an item of results, which are settled together
-            return args, kwargs
+        if not isinstance(target, OpOverload) or target._schema is None:
+            return args, kwargs  # also for an item of results, which are settled together
         self.settle()
         inputs: list[Node] = []
         map_aggregate((args, kwargs), lambda a: inputs.append(a) if isinstance(a, Node) else None)

@@ -469,11 +469,7 @@ class Known:
         own = [term[0] for term, c in poly.items() if len(term) == 1 and abs(c) == 1 and term[0] in self.symbols]
         if not own or any(s not in self.symbols for term in poly for s in term):
             return False
-        counts = [term for term, c in poly.items() if c > 0]  # a size stays one if it is a sum of others
-        if len(counts) != 1:
-            counts = [term for term, c in poly.items() if c < 0]
-        alone = counts[0] if len(counts) == 1 else ()
-        name = max(own, key=lambda s: (not self.symbols[s].backed, (s,) == alone, int(s.lstrip("zufs"))))
+        name = max(own, key=lambda s: self._rank(s, poly))
         rest = Poly({term: c for term, c in poly.items() if term != (name,)})
         value = rest.times(Poly({(): -poly[(name,)]}))
         constant = value.constant()
@@ -484,6 +480,13 @@ class Known:
             self.replaced[name] = value
         self.changed()
         return True
+
+    def _rank(self, name: str, poly: Poly) -> Any:
+        """How well a symbol can be computed of the others in a sum that is 0: best as a sum of sizes."""
+        if not self.symbols[name].backed:
+            return True, False, int(name.lstrip("zuf"))
+        is_sum = all(c * poly[(name,)] < 0 for term, c in poly.items() if term != (name,))
+        return False, is_sum, int(name.lstrip("us"))
 
     # ---- nodes
     def node_of(self, value: Any) -> Any:
