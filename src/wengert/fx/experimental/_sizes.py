@@ -492,10 +492,15 @@ class Sizes(Unbacked):
                     self.recorder.graph.erase_node(node)
         self.note_shapes()
         for node in self.tried:
-            sizes = make_size(tuple(self.sizes_of(node)))
-            with torch._C.DisableTorchFunction():
-                node.meta["val"] = value = without_data(node.meta["val"]).as_subclass(SizedTensor)
-            value.sizes = sizes
+            node.meta["sizes"] = make_size(tuple(self.sizes_of(node)))
+
+    def show_values(self) -> None:
+        """Let the values of nodes be tensors whose sizes may differ."""
+        for node in self.recorder.graph.nodes:
+            if "sizes" in node.meta:
+                with torch._C.DisableTorchFunction():
+                    node.meta["val"] = value = without_data(node.meta["val"]).as_subclass(SizedTensor)
+                value.sizes = node.meta.pop("sizes")
 
 
 class SizedTensor(Tensor):

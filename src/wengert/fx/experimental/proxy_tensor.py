@@ -514,6 +514,8 @@ def make_fx(
         fetch_at_each_use(tracer.graph)
         for node in tracer.graph.nodes:
             tracer.describe(node)
+        if tracer.sizes is not None:
+            tracer.sizes.show_values()
         made = _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
         made.shape_env = None if tracer.sizes is None else tracer.sizes.known.env  # type: ignore[assignment]
         return made
