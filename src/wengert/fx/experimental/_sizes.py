@@ -33,8 +33,6 @@ _OPPOSITES = {
     operator.eq: operator.ne, operator.ne: operator.eq, operator.lt: operator.ge, operator.ge: operator.lt,
     operator.gt: operator.le, operator.le: operator.gt,
 }  # fmt: skip
-
-
 _TAKE = frozenset(["item", "tolist", "__bool__", "__int__", "__float__", "__index__"])
 _ALL = 9223372036854775807
 _NO_SIZES = frozenset(["dim", "dims", "kernel_size", "stride", "padding", "dilation", "output_padding", "groups"])
@@ -330,7 +328,8 @@ class Sizes(Unbacked):
     def part(self, x: Tensor, key: Any) -> Tensor:
         """``x[key]``; a slice of a whole dim is written if the size may differ, as PyTorch does."""
         keys = key if isinstance(key, tuple) else (key,)
-        if any(k is ... or isinstance(k, bool) for k in keys) or not any(map(_is_whole, keys)):
+        several = any(k is ... or isinstance(k, bool) or (isinstance(k, Tensor) and k.dim() > 1) for k in keys)
+        if several or not any(map(_is_whole, keys)):
             return x[key]
         left: list[Any] = []  # what is not yet done, for each dim: a tensor, or nothing
         for k in keys:
