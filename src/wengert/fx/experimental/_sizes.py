@@ -18,6 +18,7 @@ from typing import Any
 import wengert as torch
 
 from ..._base.constants import make_size
+from ..._base.torch_function import DISABLED
 from ..._tape.tensor import Tensor
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
@@ -506,6 +507,7 @@ class SizedTensor(Tensor):
     """A tensor without data whose sizes may differ: what a node of a graph gives."""
 
     sizes: torch.Size
+    __torch_function__ = DISABLED  # no function has to look for it
 
     @property
     def shape(self) -> torch.Size:
@@ -516,7 +518,7 @@ class SizedTensor(Tensor):
         """The sizes, or one of them."""
         return self.sizes if dim is None else self.sizes[dim]
 
-    def __repr__(self) -> str:
+    def __repr__(self, **_: Any) -> str:
         return f"FakeTensor(..., size=({', '.join(map(str, self.sizes))}))"
 
 
