@@ -518,7 +518,7 @@ class SizedTensor(Tensor):
         """The sizes, or one of them."""
         return self.sizes if dim is None else self.sizes[dim]
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **options: Any) -> str:  # type: ignore[override]
         return f"FakeTensor(..., size=({', '.join(map(str, self.sizes))}))"
 
 
