@@ -9,7 +9,7 @@ from types import ModuleType
 from compare.two_processes import answers
 
 PROGRAM = Path(__file__).parent.parent / "programs" / "make_fx_calls.py"
-CALLS, SLOPES, DIVISIONS, MADE = (
+CALLS, SLOPES, DIVISIONS, MADE, SIZES = (
     part.strip().split("\n") for part in re.findall(r'= """\n(.*?)"""', PROGRAM.read_text(), re.DOTALL)
 )
 STEPS = ("block", "residual", "words")
@@ -18,6 +18,7 @@ ALL = [
     *[f"slope of {call}" for call in SLOPES],
     *[f"divided {call}" for call in DIVISIONS],
     *MADE,
+    *[f"sizes of {call}" for call in SIZES],
     *[f"step of {name}" for name in STEPS],
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pickle
 from collections.abc import Callable
@@ -11,11 +12,18 @@ import pytest
 
 import wengert as torch
 from wengert import nn
+from wengert._dynamo.source import LocalSource
 from wengert.fx.experimental.proxy_tensor import (
     DecompositionInterpreter,
     get_isolated_graphmodule,
     get_proxy_mode,
     make_fx,
+)
+from wengert.fx.experimental.symbolic_shapes import (
+    GuardOnDataDependentSymNode,
+    bind_symbols,
+    eval_guards,
+    fx_placeholder_vals,
 )
 from wengert.testing._internal.optests import make_fx_check
 from wengert.utils._pytree import tree_leaves
@@ -246,3 +254,94 @@ def test_every_node_notes_its_value() -> None:
     nodes = [n for n in gm.graph.nodes if n.op == "call_function"]
     assert all(n.meta["tensor_meta"].shape == n.meta["val"].shape for n in nodes)
     assert next(iter(gm.graph.nodes)).name == "x_1"
+
+
+def symbolic(f: Any, *args: Any) -> Any:
+    return make_fx(f, tracing_mode="symbolic")(*args)
+
+
+def guards(gm: Any, *names: str) -> list[str]:
+    return gm.shape_env.produce_guards(fx_placeholder_vals(gm), [LocalSource(name) for name in names])
+
+
+def test_a_symbolic_graph_is_one_for_other_sizes() -> None:
+    norm = torch.nn.BatchNorm2d(4, track_running_stats=False)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3, padding=1), norm, torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(4, 5),
+    )  # fmt: skip
+
+    def slopes(x: torch.Tensor, parameters: Any) -> Any:
+        loss = torch.func.functional_call(model, parameters, (x,)).log_softmax(1).mean()
+        return torch.autograd.grad(loss, list(parameters.values()))
+
+    parameters = dict(model.named_parameters())
+    model.requires_grad_(False)
+    parameters = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
+    gm = symbolic(slopes, torch.randn(2, 3, 8, 10), parameters)
+    for shape in ((2, 3, 8, 10), (7, 3, 12, 6)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(gm(x, parameters), slopes(x, parameters))
+
+
+def test_comparisons_of_sizes_are_guards() -> None:
+    def f(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        assert 3 < a.size(0) < 20
+        assert a.size(0) == 2 * b.size(0)
+        return a.cos() if b.size(1) > a.size(1) else b
+
+    gm = symbolic(f, torch.ones(8, 3), torch.ones(4, 5))
+    assert set(guards(gm, "a", "b")) == {
+        "L['a'].size()[0] == 2*L['b'].size()[0]", "L['b'].size()[1] > L['a'].size()[1]",
+        "L['a'].stride()[0] == L['a'].size()[1]", "L['b'].stride()[0] == L['b'].size()[1]",
+        "2 <= L['b'].size()[0] and L['b'].size()[0] <= 9", "2 <= L['a'].size()[1]", "3 <= L['b'].size()[1]",
+    }  # fmt: skip
+    assert eval_guards(gm, torch.ones(12, 2), torch.ones(6, 7))
+    assert not eval_guards(gm, torch.ones(12, 2), torch.ones(5, 7))
+    assert not eval_guards(gm, torch.ones(12, 7), torch.ones(6, 2))
+    assert not eval_guards(gm, torch.ones(22, 2), torch.ones(11, 7))
+    assert sorted(bind_symbols(gm, torch.ones(12, 2), torch.ones(6, 7)).values()) == [2, 6, 7]
+
+
+def test_operators_say_which_sizes_are_equal() -> None:
+    def f(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, d: torch.Tensor) -> torch.Tensor:
+        return a.view(b.size(0)) + torch.cat([c, d])
+
+    env = symbolic(f, torch.ones(4, 2), torch.ones(8), torch.ones(3), torch.ones(5)).shape_env
+    assert len(env.backed_var_to_val) - len(env.replacements) == 3
+    assert env.get_nontrivial_guards() == []
+    fixed = symbolic(lambda x: x.view(3, 2).sum(), torch.ones(6)).shape_env
+    assert list(fixed.replacements.values()) == [6]
+
+
+def test_numbers_taken_out_of_tensors_are_in_symbolic_graphs() -> None:
+    def f(x: torch.Tensor, n: torch.Tensor) -> Any:
+        count, others = x.nonzero(), x.nonzero()
+        assert count.size(0) == others.size(0)
+        with pytest.raises(GuardOnDataDependentSymNode):
+            bool(count.size(0) == 3)
+        k = n.item()
+        torch._check(k == x.size(0))
+        return x[x > 0] * 2, torch.zeros(k) + x if k < 100 else None
+
+    gm = symbolic(lambda x, n: f(x, n)[0], torch.tensor([1.0, 0.0, 2.0]), torch.tensor(3))
+    assert gm(torch.tensor([1.0, 5.0, 0.0, 2.0]), torch.tensor(4)).tolist() == [2.0, 10.0, 4.0]
+
+
+@pytest.mark.parametrize("mode", ["fake", "symbolic"])
+def test_tensors_that_are_no_inputs_are_refused(mode: str) -> None:
+    class Own(torch.Tensor):
+        pass
+
+    gm = make_fx(lambda x: x + torch.tensor([1.0, 2.0]), tracing_mode=mode)(torch.ones(3, 2))
+    assert gm(torch.ones(3, 2)).tolist() == [[2.0, 3.0]] * 3
+    for tensor, error in ((WEIGHT, AssertionError), (torch.ones(3, 3).as_subclass(Own), TypeError)):
+        with pytest.raises(error, match=r"^Please convert all Tensors|^Multiple dispatch failed"):
+            make_fx(functools.partial(torch.ops.aten.t.default, tensor), tracing_mode=mode)()
+
+
+def test_a_called_overload_is_divided_by_its_name() -> None:
+    table = {torch.ops.aten.norm.Scalar: lambda x, p: x.square().sum().sqrt()}
+    gm = make_fx(lambda x: torch.ops.aten.norm.Scalar(x, 2.0), table)(torch.ones(4))
+    assert not any("norm" in str(n.target) for n in gm.graph.nodes)
+    assert gm(torch.tensor([3.0, 4.0])) == 5

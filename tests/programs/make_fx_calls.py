@@ -458,6 +458,30 @@ x: x.clone().bernoulli_(.3)+x.clone().bernoulli_(x.sigmoid())+x.clone().random_(
 x: torch.add(x,1,out=torch.ones(2,3,4))+torch.pow(x,2,out=torch.ones(2,3,4))
 x: torch.sum(x,0,out=torch.ones(3,4))
 x: torch.logspace(0,1,4)+x
+x: [y:=x.clone(),y.__setitem__(0,5),y.__setitem__((0,slice(1,2)),2.),y.__setitem__(...,torch.ones(4)),y][-1]
+x: [y:=x.clone(),y.__setitem__((0,1,2),torch.tensor(3.)),y.__setitem__((slice(None),1),torch.ones(1,2,4)),y][-1]
+x,i: [y:=x.clone(),y.__setitem__((slice(None),i),0),y.__setitem__([0],x[1]),y.__setitem__((0,i,None),1.),y][-1]
+x: [y:=x.clone(),y.__setitem__(x>0,0.),y.__setitem__((0,x[0]>0),y[0][x[0]>0]*2),y.__setitem__((None,0),1.),y][-1]
+x,i: x.repeat_interleave(i+1,0)+x.flatten().repeat_interleave(torch.ones(24,dtype=torch.int64))[0]
+i: torch.repeat_interleave(i,output_size=1)
+z,x: z[:,:3]@x+(z[0,:3]@x).sum()+z[0]@torch.ones(4,4)+(x[:1]@torch.ones(5,4,1)).sum()+(x[:,None]@x.mT).sum()
+x,i: x.to(i).to("cpu",torch.float64).type_as(i).to(device="cpu",dtype=torch.int32)
+"""
+
+SIZES = """
+x: x.cos() if x.shape[0]<20 and x.shape[0]*x.shape[1]>4 else x
+x,z: x*z.size(0)+x.shape[-1]**.5
+x: torch.zeros(x.shape)+torch.ones(x.size(0),3)+x.new_zeros(-x.shape[0]+2*x.numel()).sum()
+x: torch.arange(x.size(0))[:,None]+x
+x: x.reshape(x.shape[0]*x.shape[1])
+x,z: [torch.cat([x,x]).mean(1),z.expand(z.shape)]
+x,z: torch.cat([x,z])[:,None]*torch.cat([x,z]).view(-1,1,3)
+x: (x.shape,x.shape[0]/5,-x.size(1)+7)
+x,n: x.view(n)
+x: x.masked_fill(x>0,x.shape[0])
+x: [y:=x.clone(),y.__setitem__(0,x.size(0)),y.__setitem__((slice(None),0),1.),y][-1]
+x: x.item() if x.numel()==1 else torch.zeros(x[0,0].to(torch.int64).item()+1)
+x: [n:=x[0,0].to(torch.int64).item(),torch._check(n>=0),torch._check(n<4),torch.ones(n)][-1]
 """
 
 
@@ -486,6 +510,23 @@ def graph_of(call, slope=False, divided=False):
     torch.testing.assert_close(result, function(*given), equal_nan=True)
     lines = [f"{n.name} = {n.target} {n.args} {n.kwargs}" for n in graph.graph.nodes if n.op == "call_function"]
     return [re.sub(r"<built-in function (\w+)>", r"\1", line) for line in lines]
+
+
+def graph_of_sizes(call):
+    """The lines of a graph for several sizes, and what they have to fulfil."""
+    names, _, expression = call.partition(": ")
+    function = eval(f"lambda {names}: {expression}", {"torch": torch})
+
+    def given(rows):
+        inputs = {"x": torch.arange(1.0, 1 + rows * 3).reshape(rows, 3), "z": torch.ones(rows + 2, 3), "n": rows * 3}
+        return [inputs[name] for name in names.split(",")]
+
+    graph = make_fx(function, tracing_mode="symbolic")(*given(4))
+    for rows in (4, 6, 9):
+        torch.testing.assert_close(graph(*given(rows)), function(*given(rows)))
+    values = [n.meta["val"] for n in graph.graph.find_nodes(op="placeholder")]
+    lines = [re.sub(r"<(?:built-in )?function (\w+)[^>]*>", r"\1", f"{n.target} {n.args}") for n in graph.graph.nodes]
+    return lines + graph.shape_env.produce_guards(values, names.split(","))
 
 
 class Block(nn.Module):
@@ -555,5 +596,6 @@ if __name__ == "__main__":
     found |= {f"slope of {call}": graph_of(call, slope=True) for call in SLOPES.strip().split("\n")}
     found |= {f"divided {call}": graph_of(call, divided=True) for call in DIVISIONS.strip().split("\n")}
     found |= {call: graph_of(call) for call in MADE.strip().split("\n")}
+    found |= {f"sizes of {call}": graph_of_sizes(call) for call in SIZES.strip().split("\n")}
     found |= {f"step of {name}": graph_of_step(name) for name in STEPS}
     print(json.dumps(found))  # noqa: T201

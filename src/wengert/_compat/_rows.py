@@ -365,9 +365,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "fx.experimental.symbolic_shapes": (
         "", answers("is_concrete_bool is_concrete_int has_guarding_hint", True, "True: numbers are known."),
         answers("is_nested_int has_free_symbols", False, "False: numbers are known."),
-        classes("ConstraintViolationError", RuntimeError, "Never raised."), classes("DimDynamic ShapeEnv"),
-        refusals("bind_symbols eval_guards", NotImplementedError, "{}: there are no symbolic shapes",
-                 "What to do: call torch.export.export with dynamic_shapes.")),
+        classes("ConstraintViolationError", RuntimeError, "Never raised."), classes("DimDynamic")),
     "fx.passes.runtime_assert": (
         "checks of symbolic sizes.",
         answers("insert_deferred_runtime_asserts", None, "Nothing to do: there are no symbolic sizes.")),
@@ -416,6 +414,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("is_compile_supported", lambda device_type: False, UNTRACED),
         answers("detect_fake_mode", lambda inputs=None: None, "``None``: every tensor has its data."),
     ),
+    "_dynamo.source": (
+        "what names the inputs of a graph.", aliases("fx.experimental._shape_env", "ConstantSource LocalSource")),
     "_dynamo.eval_frame": ("", answers("is_dynamo_supported", no)),
     "testing._internal.common_quantization": (
         "decorators of tests.", answers("skipIfNoDynamoSupport", itself),

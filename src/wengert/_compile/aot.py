@@ -149,7 +149,7 @@ def _compiled(gm: Any, inputs: list[Any], compilers: Any, partition: Any) -> Any
     state = MODE.get()
     examples = list(map(_example, inputs))
     if not ((state is None or state.grad) and any(t.requires_grad for t in inputs if isinstance(t, Tensor))):
-        return _by_position(inference(make_fx(positional, tracing_mode="symbolic")(*examples), inputs))
+        return _by_position(inference(make_fx(positional, tracing_mode="aot")(*examples), inputs))
     outs = list(gm(*examples))
     needs = [isinstance(o, Tensor) and o.requires_grad for o in outs]
     tangents = [o.detach().clone() for o, need in zip(outs, needs, strict=True) if need]
@@ -161,7 +161,7 @@ def _compiled(gm: Any, inputs: list[Any], compilers: Any, partition: Any) -> Any
         joint = None
         gc.collect()  # a graph is a cycle, and while it has a tensor of before a write, all operators are slow
         with no_grad():
-            forward(make_fx(positional, tracing_mode="symbolic")(*map(_example, inputs)), inputs)
+            forward(make_fx(positional, tracing_mode="aot")(*map(_example, inputs)), inputs)
         return gm.forward
     made, back = partition(joint, (examples, tangents), num_fwd_outputs=len(outs))
     return _function(_by_position(forward(made, inputs)), lambda given: _by_position(backward(back, given)), needs)
@@ -188,7 +188,7 @@ def _joint(gm: Any, primals: list[Any], tangents: list[Any]) -> GraphModule:
         found = iter(grad(ends, wanted, tangents, allow_unused=True))
         return [*outs, *[next(found) if need else None for need in needs]]
 
-    made = make_fx(joint, tracing_mode="symbolic")(primals, tangents)
+    made = make_fx(joint, tracing_mode="aot")(primals, tangents)
     tag = "is_forward"
     for n in made.graph.nodes:
         n.meta[_TAG] = tag

@@ -166,7 +166,7 @@ def _divided(gm: GraphModule, args: Any, kwargs: Any, table: Any, pre_dispatch: 
         with fx_traceback.preserve_node_meta():
             return Interpreter(flat).run(*args)
 
-    made = make_fx(run, table, "symbolic", pre_dispatch=pre_dispatch)(*leaves)
+    made = make_fx(run, table, "aot", pre_dispatch=pre_dispatch)(*leaves)
     for i, node in enumerate(made.graph.find_nodes(op="placeholder")):
         node.target = f"arg{i}"
     made.graph.set_codegen(codegen)

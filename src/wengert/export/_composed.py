@@ -11,7 +11,7 @@ from typing import Any
 
 import wengert as torch
 
-from ._symbols import Number
+from ..fx.experimental._symbols import Number
 
 Tensor = torch.Tensor
 COMPOSED: dict[str, Callable[..., Any]] = {}

@@ -14,6 +14,7 @@ from typing import Any
 import wengert as torch
 
 from ..fx.experimental._decomposing import Divider
+from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
 from ..fx.node import Node
@@ -21,7 +22,7 @@ from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
 from ._dynamic import merged_at, other_sizes
 from ._tracing import Trace
-from .dynamic_shapes import DynamicSize, Symbol
+from .dynamic_shapes import DynamicSize
 from .graph_signature import ExportGraphSignature, InputKind
 
 Tensor = torch.Tensor

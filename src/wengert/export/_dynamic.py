@@ -18,13 +18,14 @@ import numpy as np
 
 import wengert as torch
 
+from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph_module import GraphModule
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ._recording import Recorder
 from ._tracing import Trace, line_of, traced, user_error
-from .dynamic_shapes import Dim, DimHint, DynamicSize, Symbol, ValueRanges
+from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges
 from .graph_signature import ConstantArgument, InputKind, SymIntArgument
 
 Tensor = torch.Tensor

@@ -17,13 +17,13 @@ from typing import Any, NoReturn
 import wengert as torch
 
 from .._base.errors import noted, printable
+from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph import Graph
 from ..fx.node import Node
 from ..utils import _pytree as pytree
 from ..utils._aten import OpOverload
 from ..utils._aten_schemas import schemas
 from ._dynamic import ValueRanges
-from .dynamic_shapes import Symbol
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,

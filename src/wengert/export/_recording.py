@@ -9,8 +9,6 @@ functions is written operator by operator, as ``make_fx`` does.
 
 from __future__ import annotations
 
-import builtins
-import functools
 import gc
 import operator
 from collections import Counter
@@ -23,9 +21,11 @@ import wengert as torch
 from .._base.errors import noted
 from .._base.heap import is_frozen, lists
 from .._tensor_api.python_calls import asks_in_python
-from .._tensor_api.torch_function import SITES, name_of, public_places
-from ..fx._naming import function_name
+from .._tensor_api.torch_function import SITES
+from ..fx._naming import function_name, place_of
 from ..fx._utils import without_data
+from ..fx.experimental._symbols import Number
+from ..fx.experimental._unbacked import SIZE_QUESTIONS, Unbacked, extremes_of_numbers
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node, map_aggregate
 from ..fx.passes.shape_prop import _extract_tensor_metadata
@@ -34,8 +34,6 @@ from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._pytree import tree_leaves
-from ._symbols import Number
-from ._unbacked import Unbacked
 
 Tensor = torch.Tensor
 
@@ -75,26 +73,6 @@ def _set_apart() -> Iterator[None]:
             gc.freeze()
 
 
-@contextmanager
-def _extremes_of_numbers() -> Iterator[None]:
-    """A context in which Python's ``max`` and ``min`` know numbers that are not known, as in PyTorch."""
-    plain = builtins.max, builtins.min
-
-    def of(function: Any, symbolic: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if any(isinstance(a, Number) for a in args) and len(args) > 1:
-                return functools.reduce(symbolic, args)
-            return function(*args, **kwargs)
-
-        return call
-
-    builtins.max, builtins.min = of(max, torch.sym_max), of(min, torch.sym_min)
-    try:
-        yield
-    finally:
-        builtins.max, builtins.min = plain
-
-
 class Recorder(PythonKeyTracer):
     """The graph that is being written, and the node of each tensor.
 
@@ -128,7 +106,7 @@ class Recorder(PythonKeyTracer):
         from ._layers import layers_noted, layers_replaced
 
         with (
-            nullcontext() if self.unbacked is None else _extremes_of_numbers(),
+            nullcontext() if self.unbacked is None else extremes_of_numbers(),
             layers_replaced(self),
             layers_noted(self, root),
             self.dispatch,
@@ -275,7 +253,7 @@ class _Functions(TorchFunctionMode):
         try:
             if not inside:
                 name = function_name(func)
-                recorder.note_call(_METHODS_OF_PYTHON.get(name, name), _kind(func), _place(func))
+                recorder.note_call(_METHODS_OF_PYTHON.get(name, name), _kind(func), place_of(func))
             return self._write(func, args, kwargs or {})
         finally:
             recorder.inside = inside
@@ -284,9 +262,9 @@ class _Functions(TorchFunctionMode):
         from ._composed import COMPOSED
 
         recorder = self.recorder
-        space, name = _place(func)
-        if recorder.unbacked is not None and name in _SIZES and args and isinstance(args[0], Tensor):
-            return _SIZES[name](recorder.unbacked.sizes(args[0]), func, *args, **(kwargs or {}))
+        space, name = place_of(func)
+        if recorder.unbacked is not None and name in SIZE_QUESTIONS and args and isinstance(args[0], Tensor):
+            return SIZE_QUESTIONS[name](recorder.unbacked.sizes(args[0]), func, *args, **(kwargs or {}))
         if space == "attribute":
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)
@@ -327,20 +305,9 @@ _METADATA = frozenset(
 )  # fmt: skip
 
 
-def _place(func: Any) -> tuple[str, str]:
-    """Where a public function stands: ``("linalg", "norm")``; of an attribute ``("attribute", name)``."""
-    place = public_places().get(id(func))
-    if place is not None:
-        return place
-    name = name_of(func) or ""
-    if name.endswith(".__get__"):
-        return "attribute", name.split(".")[-2]
-    return "", getattr(func, "__name__", "")
-
-
 def _kind(func: Any) -> str:
     """The name of the type of PyTorch's function."""
-    space, name = _place(func)
+    space, name = place_of(func)
     if asks_in_python(func) or name[:3] == "__r" or name in _IN_PYTHON:
         return "function"
     if space == "Tensor":
@@ -375,20 +342,6 @@ def _value_taken(recorder: Recorder, name: str, args: Any) -> Any:
             else:
                 return recorder.unbacked.taken(name, a)
     return NotImplemented
-
-
-# What asks for sizes, of the sizes, the function and its arguments.
-_SIZES: dict[str, Callable[..., Any]] = {
-    "shape": lambda sizes, func, *_: sizes,
-    "size": lambda sizes, func, self, dim=None: sizes if dim is None else sizes[dim],
-    **dict.fromkeys(
-        ("numel", "nelement"),
-        lambda sizes, func, *_: functools.reduce(
-            operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1]
-        ),
-    ),
-    "__len__": lambda sizes, func, self: operator.index(sizes[0]) if sizes else func(self),
-}
 
 
 def _constant_made(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any:

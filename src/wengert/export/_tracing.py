@@ -12,13 +12,14 @@ import wengert as torch
 
 from .._base.errors import noted
 from ..fx._codegen import last_line_of
+from ..fx.experimental._symbols import Known, Number, SizeName
 from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
+from ._numbers import write_numbers
 from ._recording import Recorder
-from ._symbols import Number
-from .dynamic_shapes import DynamicSize, Symbol, dynamic_sizes, named_arguments
+from .dynamic_shapes import DynamicSize, ValueRanges, dynamic_sizes, named_arguments
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -126,7 +127,7 @@ def _names_of_arguments(mod: Module, args: Any) -> list[str]:
     return names[: len(args)]
 
 
-def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], Symbol]:
+def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], SizeName]:
     return {(size.leaf, size.dim): size.symbol for size in found}
 
 
@@ -193,13 +194,18 @@ def traced(
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
     output = recorder.graph.output(tuple([recorder.create_arg(x) for x in outputs]))
     if recorder.unbacked is not None:
-        recorder.unbacked.finish()
+        write_numbers(recorder.unbacked)
         for spec, node in zip(returned, output.args[0], strict=True):
             if isinstance(node, Node):
                 spec.arg.name = node.name
     constants = _lift(recorder, mod, specs, before)
-    ranges = {} if recorder.unbacked is None else recorder.unbacked.ranges()
+    ranges = {} if recorder.unbacked is None else _ranges(recorder.unbacked.known)
     return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges)
+
+
+def _ranges(known: Known) -> dict[Any, Any]:
+    """The bounds of the symbols."""
+    return {SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float)) for s, v in known.symbols.items()}
 
 
 def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:

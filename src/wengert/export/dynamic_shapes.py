@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import inspect
 import math
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from typing import Any, NamedTuple
 import wengert as torch
 
 from .._base.errors import noted
+from ..fx.experimental._symbols import SizeName as Symbol
+from ..fx.experimental._symbols import size_name
 from ..utils import _pytree as pytree
 
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims"]
@@ -31,20 +32,6 @@ class DimHint:
     def __repr__(self) -> str:
         bounds = [f"{k}={v}" for k, v in (("min", self.min), ("max", self.max)) if v is not None]
         return f"DimHint({', '.join([self.kind, *bounds])})"
-
-
-class Symbol(str):
-    """The name of a size that may differ.
-
-    Attributes:
-        shown: what the program calls it: a ``Dim``'s name, or the place of the size.
-    """
-
-    shown: str
-    __slots__ = ("shown",)
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 class Dim:
@@ -166,7 +153,7 @@ def dynamic_sizes(
     for path, tensor, of_tensor in _pairs_of(named, specs):
         for dim, size in _sizes(of_tensor, tensor):
             source = f"L{path}.size()[{dim}]"
-            symbol = _new_symbol(source, ids)
+            symbol = size_name(source, ids)
             if isinstance(size, Dim):
                 symbol.shown = size.__name__
                 first = named_dims.get(size.__name__)
@@ -181,17 +168,6 @@ def dynamic_sizes(
             known[symbol] = size
             found.append(DynamicSize(places[id(tensor)], dim, symbol))
     return found, known
-
-
-def _new_symbol(source: str, ids: set[int]) -> Symbol:
-    """PyTorch's name of the size of a place: a number made from the place's text."""
-    number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
-    while number in ids:
-        number += 1
-    ids.add(number)
-    symbol = Symbol(f"s{number}")
-    symbol.shown = source
-    return symbol
 
 
 def _pairs_of(named: dict[str, Any], specs: list[Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -11,6 +11,7 @@ import wengert as torch
 
 from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from ..fx._utils import first_call_function_nn_module_stack
+from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..fx.node import Node
@@ -18,7 +19,6 @@ from ..fx.traceback import NodeSource, NodeSourceAction
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ._guards import InputCheck, guards_of
-from .dynamic_shapes import Symbol
 from .graph_signature import ExportGraphSignature, InputKind
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]

@@ -230,9 +230,10 @@ class _Writer:
         meta = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
         if self.verbose and isinstance(meta, torch.Tensor):
             text = self.shape_text(meta)
-            if "symbolic_shape" in node.meta:  # of an exported program: sizes that may differ
+            if "symbolic_shape" in node.meta:  # sizes that may differ
                 text = f"{text.partition('[')[0]}[{', '.join(map(str, node.meta['symbolic_shape']))}]"
-            return f': "{text}"' if type(meta) is torch.Tensor else f': "{type(meta).__name__}({text})"'
+            plain = type(meta) is torch.Tensor or "symbolic_shape" in node.meta
+            return f': "{text}"' if plain else f': "{type(meta).__name__}({text})"'
         if self.verbose and hasattr(meta, "memory_format") and hasattr(meta, "shape"):
             return f': "{tensor_text(meta)}"'
         if self.verbose and "symbol" in node.meta:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._base.errors import INTERNAL
 from .._base.exports import PACKAGE, is_ours
-from .._tensor_api.torch_function import public_places
+from .._tensor_api.torch_function import name_of, public_places
 from ..utils._aten import OpOverload, OpOverloadPacket
 
 # What PyTorch's functional takes from its compiled part, by the name that a trace shows.
@@ -160,3 +160,14 @@ def _module_of_type(cls: type) -> str:
     if _reached([], cls.__qualname__) is cls:
         return "torch"
     return as_torch(cls.__module__)
+
+
+def place_of(func: Any) -> tuple[str, str]:
+    """Where a public function stands: ``("linalg", "norm")``; of an attribute ``("attribute", name)``."""
+    place = public_places().get(id(func))
+    if place is not None:
+        return place
+    name = name_of(func) or ""
+    if name.endswith(".__get__"):
+        return "attribute", name.split(".")[-2]
+    return "", getattr(func, "__name__", "")

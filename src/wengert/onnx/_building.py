@@ -16,7 +16,7 @@ import wengert as torch
 
 from .._base.errors import noted
 from ..export._tracing import line_of
-from ..export.dynamic_shapes import Symbol
+from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.node import Node, map_arg
 from ..utils._aten import OpOverload
 from ._errors import UnsupportedOperatorError

@@ -279,6 +279,7 @@ BODIES: dict[str, Any] = {
     "sym_size": lambda self, dim=None: self.shape if dim is None else self.shape[dim],
     "sym_stride": lambda self, dim=None: self.stride() if dim is None else self.stride(dim),
     "sym_storage_offset": lambda self: self.storage_offset(),
+    "sym_numel": lambda self: self.numel(),
     "repeat_interleave_Tensor": lambda repeats, *, output_size=None: torch.arange(len(repeats)).repeat_interleave(
         repeats
     ),
@@ -356,6 +357,6 @@ DIVIDED = frozenset({
     "_local_scalar_dense", "adaptive_max_pool1d", "avg_pool1d", "cosine_embedding_loss", "cross_entropy_loss",
     "ctc_loss", "grid_sampler", "hinge_embedding_loss", "imag", "kl_div", "l1_loss", "log_sigmoid", "mH", "mT",
     "margin_ranking_loss", "matrix_H", "max_pool1d", "max_pool2d", "max_pool3d", "multilabel_margin_loss", "nll_loss",
-    "nll_loss2d", "nll_loss_nd", "numpy_T", "real", "sym_size", "sym_storage_offset", "sym_stride", "tensordot", "to",
-    "triplet_margin_loss",
+    "nll_loss2d", "nll_loss_nd", "numpy_T", "real", "sym_numel", "sym_size", "sym_storage_offset", "sym_stride",
+    "tensordot", "to", "triplet_margin_loss",
 })  # fmt: skip

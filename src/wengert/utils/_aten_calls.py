@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from .._base.aten_names import aten_name
-from .._base.constants import contiguous_format
+from .._base.constants import contiguous_format, device, strided
 from .._base.dtypes import from_numpy_dtype
 from .._base.registry import TENSORS, Operator
 from .._tape.tensor import Tensor
@@ -108,6 +108,13 @@ _OTHERWISE = frozenset({"flatten", "movedim", "moveaxis", "repeat_interleave", "
 _PLACES = frozenset({"index", "start", "end"})
 
 
+def _placed_on(function: str, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Where a copy lies, if the program has said so, also by another tensor."""
+    layout = {"layout": strided} if function == "type_as" else {}
+    said = "device" in kwargs or any(isinstance(a, (Tensor, str, device)) for a in args[1:])
+    return {**layout, "device": device("cpu")} if function in ("to", "type_as") and said else {}
+
+
 def as_written(
     found: tuple[str, str, tuple[Any, ...], dict[str, Any], int], function: str, args: tuple[Any, ...], kwargs: Any
 ) -> tuple[str, str, tuple[Any, ...], dict[str, Any], int]:
@@ -121,6 +128,8 @@ def as_written(
         return found
     if function == "contiguous" and name == "clone":
         return name, overload, placed, {"memory_format": contiguous_format}, count
+    if name == "_to_copy":
+        return name, overload, placed, named | _placed_on(function, args, kwargs), count
     shown = _left_out(name, function, args, kwargs, placed)
     if shown is not None:
         again = matching(name, shown, {} if len(shown) == 1 else named)

@@ -143,7 +143,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
             continue
         if isinstance(shape, (tuple, list, str)):
             shape = tuple(Size(shape))
-        elif isinstance(shape, int):
+        elif isinstance(shape, int) or getattr(type(shape), "symbolic", None) == "int":
             shape = (shape,)
         else:
             raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")

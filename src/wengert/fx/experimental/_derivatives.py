@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import wengert as torch
@@ -78,6 +79,9 @@ class Written:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "ndim", "dtype", "numel", "is_contiguous", "device", "layout"):
+            sizes = self.writer.tracer.sizes
+            if sizes is not None and name in ("shape", "numel"):
+                sizes.give(self.node, name == "numel")
             return getattr(self.value, name)
         return functools.partial(getattr(self.writer, name), self)
 
@@ -168,6 +172,11 @@ class Writer:
             return items
         return Written(self, node, result)
 
+    def note_product(self, written: Written, dims: Any) -> None:
+        """A formula reads the product of some sizes."""
+        if self.tracer.sizes is not None:
+            self.tracer.sizes.give_product(written.node, dims)
+
     def undo(self) -> None:
         """Take back all nodes."""
         for node in reversed(self.made):
@@ -212,7 +221,8 @@ def derived(
             needed.add(node)
     found: list[tuple[Node, Written]] = []
     try:
-        with _disable_current_modes(), not_intercepted(), torch.no_grad():
+        giving = nullcontext() if tracer.sizes is None else tracer.sizes.giving((), {})
+        with _disable_current_modes(), not_intercepted(), torch.no_grad(), giving:
             for node in reversed(steps):
                 if node.target is operator.getitem or node not in needed:
                     continue

@@ -224,6 +224,7 @@ def restored(x: Any, self: Any, dim: Any, keepdim: bool) -> Any:
 @_helper
 def counted(self: Any, dim: Any) -> int:
     shape: list[int] = list(self.shape)
+    self.note_product(_dims(self, dim))
     return functools.reduce(operator.mul, [shape[d] for d in _dims(self, dim)], 1)
 
 

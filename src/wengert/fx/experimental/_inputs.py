@@ -18,6 +18,13 @@ def parameter_names(f: Any, count: int) -> list[str]:
     return names[:count] if len(names) >= count else [f"arg{i}" for i in range(count)]
 
 
+def defaults_of(f: Any) -> dict[str, Any]:
+    """The defaults of a function's parameters, by the names of the inputs."""
+    if getattr(inspect.unwrap(f), "__code__", None) is None:  # it has no names of its own
+        return {}
+    return {f"{p.name}_1": p.default for p in inspect.signature(f).parameters.values() if p.default is not p.empty}
+
+
 def leaf_names(names: list[str], spec: Any) -> list[str]:
     """The names of the leaves: ``d_1``, ``d_2`` for those of ``d``."""
     return [

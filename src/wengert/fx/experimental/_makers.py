@@ -18,13 +18,14 @@ from ...utils._aten_schemas import factory_defaults, matching, matching_out
 from .._naming import function_name
 from ._dropout import DROPOUTS
 from ._einsum import einsum, tensordot
+from ._setitem import set_item
 
 _FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
-_MAKERS = frozenset(
+MAKERS = frozenset(
     {*_FILLED, *[f"{name}_like" for name in _FILLED], *[f"new_{name}" for name in ("empty", "full", "ones", "zeros")]}
     | {"arange", "empty_permuted", "empty_strided", "eye", "linspace", "logspace", "normal", "randperm"}
 )
-_WRITES = frozenset({"__setitem__"} | {f"__i{name}__" for name in (
+_WRITES = frozenset({f"__i{name}__" for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
 )})  # fmt: skip
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
@@ -39,7 +40,7 @@ _NUMBERS = frozenset(
     {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
     | {"allclose", "equal"}
 )
-_SUMS = ("add", "div", "mul", "sub")
+_SCALARS = ("add", "div", "mul", "norm", "sub")  # of which an overload with a number is one operator
 _LEAVES_ALONE = frozenset({"detach_", "requires_grad_", "retain_grad", "share_memory_"})
 _MAY_WRITE = frozenset(
     {"celu", "elu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "mish", "relu", "relu6", "selu", "silu"}
@@ -69,9 +70,13 @@ class Makers(TorchFunctionMode):
         self.mode = mode
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        kwargs, sizes = kwargs or {}, self.mode.tracer.sizes
         if self.mode.quiet:
             return func(*args, **kwargs)
+        return self._written(func, args, kwargs) if sizes is None else sizes.call(self._written, func, args, kwargs)
+
+    def _written(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function, and write it."""
         name = function_name(func)
         if name in _NUMBERS:
             self._refuse_number(name, args)
@@ -84,13 +89,17 @@ class Makers(TorchFunctionMode):
             return self._detached(func(*args, **kwargs), args[0])
         if name in _CONSTANTS:
             return self._constant(func(*args, **kwargs))
+        if name == "__setitem__":
+            return set_item(self._of_numbers, self._part, *args)
+        if name == "repeat_interleave" and any(isinstance(a, Tensor) for a in (*args[1:], *kwargs.values())):
+            return self._repeated(*args, **kwargs)
         if name in _IN_STEPS:
             return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
         if self.mode.pre_dispatch:
             self._note_grad_mode()
-        as_called = name in _AS_CALLED or name in _MAKERS or (self.mode.pre_dispatch and not in_place)
+        as_called = name in _AS_CALLED or name in MAKERS or (self.mode.pre_dispatch and not in_place)
         found = matching(name, args, kwargs) if as_called else None
-        if in_place or name in _MAKERS or found is not None or kwargs.get("out") is not None:
+        if in_place or name in MAKERS or found is not None or kwargs.get("out") is not None:
             return self._whole(run, name, args, kwargs, found)
         if name == "where" and len(args) == 3:
             args = self._with_tensors(args)
@@ -121,21 +130,45 @@ class Makers(TorchFunctionMode):
 
     def _with_tensors(self, args: Any) -> Any:
         """The arguments of ``where`` with tensors for numbers, the last one first, as PyTorch makes them."""
-        made = list(args)
-        how: dict[str, Any] = {"dtype": torch.result_type(*args[1:]), "layout": torch.strided}
-        how["device"] = torch.device("cpu")
+        made, dtype = list(args), torch.result_type(*args[1:])
         for i in (2, 1):
             if not isinstance(args[i], Tensor):
-                with self.mode.silent():
-                    made[i] = torch.scalar_tensor(args[i], **how)
-                node = self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (args[i],), how)
-                self.mode.tracer.note(made[i], node)
+                made[i] = self._scalar_tensor(args[i], dtype)
         return tuple(made)
+
+    def _scalar_tensor(self, value: Any, dtype: Any) -> Tensor:
+        """A number as a tensor, by an operator."""
+        how: dict[str, Any] = {"dtype": dtype, "layout": torch.strided, "device": torch.device("cpu")}
+        with self.mode.silent():
+            made = torch.scalar_tensor(value, **how)
+        self.mode.tracer.note(made, self.mode.tracer.call(torch.ops.aten.scalar_tensor.default, (value,), how))
+        return made
+
+    def _of_numbers(self, value: Any, dtype: Any) -> Tensor:
+        """Numbers as a tensor: a constant, unless one is a size that may differ."""
+        sizes = self.mode.tracer.sizes
+        if sizes is not None and sizes.is_given(value):
+            return self._scalar_tensor(value, dtype)
+        with self.mode.silent():
+            made = torch.tensor(value, dtype=dtype)
+        return self._constant(made)
+
+    def _part(self, x: Tensor, key: Any) -> Tensor:
+        sizes = self.mode.tracer.sizes
+        return x[key] if sizes is None else sizes.part(x, key)
+
+    def _repeated(self, input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: Any = None) -> Tensor:
+        """``repeat_interleave`` by the indices that as many repeats give."""
+        input, dim = (input.flatten(), 0) if dim is None else (input, dim)
+        how = {} if output_size is None else {"output_size": output_size}
+        run = functools.partial(torch.repeat_interleave, repeats, **how)
+        indices = self._whole(run, "repeat_interleave", (repeats,), how, ("Tensor", (repeats,), how))
+        return self._written(torch.index_select, (input, dim, indices), {})  # type: ignore[no-any-return]
 
     def called_overload(self, op: Any, args: Any, kwargs: Any, is_body: bool) -> Any:
         """A call of an overload that PyTorch does not divide either: one node, with what the program wrote."""
         name = op.overloadpacket.__name__
-        as_written = name in _MAKERS or name.endswith("_") or (name in _SUMS and op._overloadname == "Scalar")
+        as_written = name in MAKERS or name.endswith("_") or (name in _SCALARS and op._overloadname == "Scalar")
         if self.mode.quiet or name in _RUNS or not (is_body or as_written):
             return NotImplemented
         found = matching(name, args, kwargs)
@@ -168,7 +201,7 @@ class Makers(TorchFunctionMode):
         if self.mode.pre_dispatch:
             args = (x, p, training)
             return self._whole(run, kind, args, {}, matching(kind, args, {}))
-        if kind != "dropout" or self.mode.tracing_mode != "symbolic":
+        if kind != "dropout" or self.mode.tracing_mode not in ("symbolic", "aot"):
             return DROPOUTS[kind](x, p, training)
         if p == 0 or not training:
             return x.clone()
@@ -190,7 +223,7 @@ class Makers(TorchFunctionMode):
         with self.mode.silent():
             kept = result.clone()
         tracer.outside[memory_of(kept)] = kept
-        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.node_of(kept),), {})
+        copied = tracer.call(torch.ops.aten.lift_fresh_copy.default, (tracer.attribute(kept),), {})
         tracer.note(result, copied)
         return result
 
@@ -211,7 +244,7 @@ class Makers(TorchFunctionMode):
         given, named = (tracer.create_arg(v) for v in called)
         with self.mode.silent():
             result = run()
-        target: Any = operator.setitem if name == "__setitem__" else _aten(name) or run.func
+        target: Any = _aten(name) or run.func
         if shown is not None:
             target = getattr(getattr(torch.ops.aten, name), shown[0])
         elif name in ("ones", "zeros", "empty", "rand", "randn") and args and not isinstance(args[0], (tuple, list)):
@@ -224,8 +257,7 @@ class Makers(TorchFunctionMode):
                 **{k: v for k, v in factory_defaults(target.overloadpacket.__name__).items() if k not in named},
             }
         node = tracer.call(target, given, named)
-        written = kwargs.get("out") if kwargs.get("out") is not None else args[0] if name == "__setitem__" else result
-        tracer.note_results(written, node)
+        tracer.note_results(kwargs.get("out") if kwargs.get("out") is not None else result, node)
         if found is not None:
             tracer.record(args, result, began)
         return result

@@ -14,6 +14,7 @@ the node calls wengert's operator itself. So a graph computes what the function 
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext, suppress
@@ -30,9 +31,9 @@ from ..._tape.tensor import Tensor, wrap
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
-from ...utils._aten import OpOverload, bodies_written, not_intercepted
+from ...utils._aten import OpOverload, bodies_written
 from ...utils._aten_calls import as_written, call_of
-from ...utils._python_dispatch import OperatorMode, _disable_current_modes
+from ...utils._python_dispatch import OperatorMode
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._lazy_graph_module import _make_graph_module
 from .._symbolic_trace import Tracer
@@ -43,9 +44,13 @@ from ..node import Node, base_types, map_arg
 from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
 from ._derivatives import Unknown, derived, saved_results
-from ._inputs import fetch_at_each_use, leaf_names, parameter_names
+from ._inputs import defaults_of, fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
+from ._sizes import Sizes
+from ._steps import composed, replayed
+from ._symbols import Number
+from ._unbacked import extremes_of_numbers
 
 __all__ = ["DecompositionInterpreter", "ProxyTorchDispatchMode", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
 
@@ -70,6 +75,8 @@ class PythonKeyTracer(Tracer):
         self.payloads: dict[int, tuple[Any, Node]] = {}  # the same by object: parts of a broadcast share their memory
         self.saves = True  # whether what autograd saves is written
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
+        self.sizes: Sizes | None = None  # those that may differ
+        self.dispatch: Any = None  # the mode of a ``make_fx``
 
     def note_custom(self, func: Any) -> None:
         """The program calls an operator of its own."""
@@ -158,24 +165,53 @@ class PythonKeyTracer(Tracer):
                 node = self.call(torch.ops.aten.ones_like.default, (last,), how)  # the cotangent of a result
                 self.note(tensor, node)
                 return node
-            name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
-            if isinstance(tensor, Parameter):
-                setattr(self.root, name, tensor)
-            else:
-                self.root.register_buffer(name, tensor.detach())
-            node = self.create_node("get_attr", name, (), {})
-            self.note(tensor, node)
-            return node
+            if self.dispatch is not None and self.dispatch.tracing_mode in ("fake", "symbolic"):
+                raise _no_input(tensor)
+            return self.attribute(tensor)
         return known[1]
 
+    def attribute(self, tensor: Tensor) -> Node:
+        """A new attribute for a tensor from outside."""
+        name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
+        if isinstance(tensor, Parameter):
+            setattr(self.root, name, tensor)
+        else:
+            self.root.register_buffer(name, tensor.detach())
+        node = self.create_node("get_attr", name, (), {})
+        self.note(tensor, node)
+        return node
+
+    def known_node(self, tensor: Tensor) -> Node | None:
+        """The node of a tensor's value, if it has one."""
+        known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
+        return None if known is None else known[1]
+
     def create_arg(self, a: Any) -> Any:
-        """An argument with nodes in place of tensors."""
+        """An argument with nodes in place of tensors and of numbers that are not known."""
         if isinstance(a, Tensor):
             return self.node_of(a)
+        if isinstance(a, Number):
+            return a.known.node_of(a)
+        if isinstance(a, torch.Size):
+            a = tuple(a)
         return self.objects.get(id(a)) or super().create_arg(a)
+
+    def describe(self, node: Node) -> None:
+        """Note the value of a node inside of what was a single operator: a transpose, or a saved result."""
+        inputs = node.all_input_nodes
+        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
+            return
+        if all("val" in n.meta for n in inputs):
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("hint", n.meta["val"]))
+            value = replayed(node.target, args, kwargs)
+            if isinstance(value, Tensor):
+                node.meta["val"] = value
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
 
     def call(self, target: Any, args: Any, kwargs: Any) -> Node:
         """A node for a call, named as the function without its overload."""
+        if self.sizes is not None:
+            args, kwargs = self.sizes.symbolic(target, args, kwargs)
         name = None
         if isinstance(target, OpOverload):
             name, args = target.overloadpacket.__name__, tuple([list(a) if isinstance(a, tuple) else a for a in args])
@@ -193,6 +229,18 @@ class PythonKeyTracer(Tracer):
                     self.note_results(item, made)
                     values[i] = made.meta.get("val")
             node.meta["val"] = tuple(values)
+
+
+def _no_input(tensor: Tensor) -> Exception:
+    """The error of a trace of tensors without data that meets one with data."""
+    if type(tensor) in (Tensor, Parameter):
+        error: Exception = AssertionError(
+            "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+            f"'allow_non_fake_inputs'. Found a tensor of shape {list(tensor.shape)}"
+        )
+    else:
+        error = TypeError("Multiple dispatch failed; all __torch_dispatch__ handlers returned NotImplemented")
+    return noted(error, "What to do: make the tensor an input, or take tracing_mode='real'.")
 
 
 def _has_history(value: Any) -> bool:
@@ -259,21 +307,12 @@ def _is_random(func: Any) -> bool:
     return any(part in func.name() for part in _RANDOM)
 
 
-def _replayed(op: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator gives, or None if it fails."""
-    try:
-        with _disable_current_modes(), not_intercepted(), torch.no_grad():
-            return op(*args, **kwargs)
-    except Exception:  # noqa: BLE001 - it is another function
-        return None
-
-
 def _replays(func: Any, args: Any, result: Any) -> bool:
     """Whether PyTorch's operator of this name gives the result for these arguments (NOTE [ Replayed at once ])."""
     if _is_random(func):
         return False
     named = getattr(getattr(torch.ops.aten, func.overloadpacket.__name__), func._overloadname)
-    found = _replayed(named, args, {})
+    found = replayed(named, args, {})
     return found is not None and _alike(found, result)
 
 
@@ -355,7 +394,7 @@ class ProxyTorchDispatchMode(OperatorMode):
 def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: Any) -> None:
     """The nodes of a call: PyTorch's operators, if they compute the result, or wengert's own."""
     aten, info = torch.ops.aten, func.info
-    node = _composed(tracer, info.name, args, result, called) if info is not None else None
+    node = composed(tracer, info.name, args, result, called) if info is not None else None
     if node is not None:
         tracer.note_results(result, node)
         return
@@ -363,7 +402,7 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
     if found is not None:
         name, overload, placed, named, count = found if called is None else as_written(found, *called)
         op = getattr(getattr(aten, name), overload)
-        results = _replayed(op, placed, named)
+        results = replayed(op, placed, named)
         several = count > 1 and isinstance(result, Tensor)  # of which ours is the first
         if results is not None and _alike(results[0] if several else results, result):
             node = tracer.call(op, tracer.create_arg(placed), tracer.create_arg(named))
@@ -375,57 +414,6 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
     else:
         target = info.op
     tracer.note_results(result, tracer.call(target, given, {}))
-
-
-def _composed(tracer: PythonKeyTracer, name: str, args: Any, result: Any, called: Any) -> Node | None:
-    """The last node of an operator that PyTorch computes in several steps, or None if it is none."""
-    if name in ("norm_channels", "norm_by_statistics"):  # what cuDNN would need
-        how = {"dtype": torch.uint8, "layout": torch.strided, "device": torch.device("cpu")}
-        tracer.call(torch.ops.aten.empty.memory_format, ([0],), how)
-    aten, call, node_of = torch.ops.aten, tracer.call, tracer.node_of
-    if name == "linear" and args[1].ndim == 2 and args[0].ndim:
-        x, weight, bias = (*args, None)[:3]
-        rows, flat = node_of(x), [x.shape[:-1].numel(), x.shape[-1]]
-        if x.ndim != 2 and bias is not None:
-            rows = call(aten.view.default, (rows, flat), {})
-        turned = call(aten.t.default, (node_of(weight),), {})
-        if x.ndim == 1 and bias is None:
-            product = call(aten.mm.default, (call(aten.unsqueeze.default, (rows, 0), {}), turned), {})
-            return call(aten.squeeze_.dim, (product, 0), {})
-        if x.ndim > 2 and bias is None:
-            rows = call(aten.view.default, (rows, flat), {})
-        if bias is None:
-            product = call(aten.mm.default, (rows, turned), {})
-        else:
-            product = call(aten.addmm.default, (node_of(bias), rows, turned), {})
-        if x.ndim == 2:
-            return product
-        return call((aten._unsafe_view if bias is None else aten.view).default, (product, list(result.shape)), {})
-    if name == "matmul_nd" and args[0].ndim >= 3 and args[1].ndim <= 2:
-        x, other = args
-        rows = call(aten.view.default, (node_of(x), [x.shape[:-1].numel(), x.shape[-1]]), {})
-        product = call((aten.mm if other.ndim == 2 else aten.mv).default, (rows, node_of(other)), {})
-        return call(aten._unsafe_view.default, (product, list(result.shape)), {})
-    if name == "argsort":
-        args = args[:3]
-        found = as_written(("sort", "default", args, {}, 2), *called) if called is not None else None
-        node = call(aten.sort.default, (node_of(args[0]), *(found[2] if found else args)[1:]), {})
-        return [call(operator.getitem, (node, i), {}) for i in (0, 1)][1]
-    if name == "matmul_nd" and args[0].ndim >= 3 and args[0].shape[:-2] == args[1].shape[:-2]:
-        flat = []
-        for x in args:
-            expanded = call(aten.expand.default, (node_of(x), list(x.shape)), {})
-            shape = [x.shape[:-2].numel(), *x.shape[-2:]]
-            if _replayed(torch.Tensor.view, (x, shape), {}) is None:
-                copied = call(aten.clone.default, (expanded,), {"memory_format": torch.contiguous_format})
-                flat.append(call(aten._unsafe_view.default, (copied, shape), {}))
-            else:
-                flat.append(call(aten.view.default, (expanded, shape), {}))
-        return call(aten._unsafe_view.default, (call(aten.bmm.default, tuple(flat), {}), list(result.shape)), {})
-    if name == "reshape" and not args[0].is_contiguous() and memory_of(result)[0] != memory_of(args[0])[0]:
-        copied = call(aten.clone.default, (node_of(args[0]),), {"memory_format": torch.contiguous_format})
-        return call(aten._unsafe_view.default, (copied, list(args[1])), {})
-    return None
 
 
 # ---- tracing
@@ -460,12 +448,13 @@ def make_fx(
 ) -> Callable[..., GraphModule]:
     """The graph of the operators that a function runs: ``make_fx(f)(*examples)`` is a module that runs them again.
 
-    Shapes, numbers and branches are those of the examples. Gradients that the function computes are in the graph.
+    Numbers and branches are those of the examples. Gradients that the function computes are in the graph.
 
     Args:
         f: a function, or a module.
         decomposition_table: functions that stand in place of operators; one may return ``NotImplemented``.
-        tracing_mode: ``"real"``; the other modes of PyTorch run the examples too.
+        tracing_mode: ``"symbolic"``: the graph is one for other sizes too, as far as its ``shape_env`` says; ``"real"``
+            and ``"fake"``: for those of the examples. Each runs the examples.
         pre_dispatch: write functions before autograd divides them: ``linear``, and where gradients are switched off.
 
     Raises:
@@ -491,8 +480,9 @@ def make_fx(
         nested = not all(child.is_leaf() for child in spec.children())
         flat_names = leaf_names(names, spec) if nested else [f"{name}_1" for name in names]
         inputs = []
+        defaults = {} if nested else defaults_of(f)
         for name, leaf in zip(flat_names, leaves, strict=True):
-            node = tracer.graph.placeholder(name)
+            node = tracer.graph.placeholder(name, default_value=defaults.get(name, inspect.Parameter.empty))
             if isinstance(leaf, Tensor):
                 leaf = leaf.detach().requires_grad_(leaf.requires_grad) if leaf.is_leaf else leaf
                 tracer.note(leaf, node)
@@ -500,11 +490,15 @@ def make_fx(
                 tracer.objects[id(leaf)] = node
             inputs.append(leaf)
         tracer.saves = not pre_dispatch
-        mode = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        mode = tracer.dispatch = ProxyTorchDispatchMode(tracer, tracing_mode, pre_dispatch)
+        if tracing_mode == "symbolic":
+            tracer.sizes = Sizes(tracer)
+            pairs = zip(inputs, tracer.graph.nodes, strict=True)
+            inputs = [tracer.sizes.input(leaf, node, i) for i, (leaf, node) in enumerate(pairs)]
         makers = Makers(mode)
         _current.append(mode)
         try:
-            with mode, makers, passes_written(mode), bodies_written(makers.called_overload):
+            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), extremes_of_numbers():
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
@@ -513,11 +507,18 @@ def make_fx(
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
         tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
+        if tracer.sizes is not None:
+            tracer.sizes.finish()
         if decomposition_table:
             divided(tracer, decomposition_table, make_fx)
         fetch_at_each_use(tracer.graph)
-        _describe(tracer.graph)
-        return _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+        for node in tracer.graph.nodes:
+            tracer.describe(node)
+        if tracer.sizes is not None:
+            tracer.sizes.show_values()
+        made = _make_graph_module(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+        made.shape_env = None if tracer.sizes is None else tracer.sizes.known.env  # type: ignore[assignment]
+        return made
 
     return wrapped
 
@@ -559,17 +560,3 @@ class DecompositionInterpreter(Interpreter):
         divider = Divider(self.new_graph, self.decomposition_table, self.module, self.values.__getitem__, make_fx)
         self.new_graph.output(divider.copy(self.graph, {}))
         return result
-
-
-def _describe(graph: Graph) -> None:
-    """Note the values of nodes inside of what were single operators: transposes and saved results."""
-    for node in graph.nodes:
-        inputs = node.all_input_nodes
-        if "val" in node.meta or not isinstance(node.target, OpOverload) or _is_random(node.target):
-            continue
-        if all("val" in n.meta for n in inputs):
-            args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-            value = _replayed(node.target, args, kwargs)
-            if isinstance(value, Tensor):
-                node.meta["val"] = value
-                node.meta["tensor_meta"] = _extract_tensor_metadata(value)

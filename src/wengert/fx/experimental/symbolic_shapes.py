@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..._compat import open_rows
+from ._shape_env import ShapeEnv
 
-__all__ = ["GuardOnDataDependentSymNode"]
+__all__ = ["GuardOnDataDependentSymNode", "ShapeEnv"]
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
@@ -34,6 +35,16 @@ def guard_int(a: Any) -> int:
 def guard_float(a: Any) -> float:
     """The number itself, as ``float``."""
     return float(a)
+
+
+def bind_symbols(gm: Any, *args: Any) -> Any:
+    """The numbers that inputs give the symbols of a graph: ``{s75: 4}``."""
+    return gm.shape_env.bind_symbols(fx_placeholder_vals(gm), args)
+
+
+def eval_guards(gm: Any, *args: Any, ignore_static: bool = True) -> bool:
+    """Whether a graph is one for these inputs."""
+    return bool(gm.shape_env.evaluate_guards_for_args(fx_placeholder_vals(gm), args, ignore_static=ignore_static))
 
 
 def fx_placeholder_vals(gm: Any) -> list[Any]:

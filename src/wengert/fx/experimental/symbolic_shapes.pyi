@@ -2,6 +2,7 @@
 from builtins import bool as _bool
 from typing import Any
 from ..._compat import open_rows
+from ._shape_env import ShapeEnv as ShapeEnv
 class GuardOnDataDependentSymNode(RuntimeError):
     """An exported program takes a number out of a tensor that depends on its inputs."""
 def guard_bool(a: Any) -> bool:
@@ -10,17 +11,16 @@ def guard_int(a: Any) -> int:
     ...
 def guard_float(a: Any) -> float:
     ...
+def bind_symbols(gm: Any, *args: Any) -> Any:
+    ...
+def eval_guards(gm: Any, *args: Any, ignore_static: bool=True) -> bool:
+    ...
 def fx_placeholder_vals(gm: Any) -> list[Any]:
     ...
 def fx_placeholder_targets(gm: Any) -> list[str]:
     ...
 class ConstraintViolationError(RuntimeError): ...
 class DimDynamic(Any): ...
-class ShapeEnv(Any): ...
-def bind_symbols(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: NotImplementedError."""
-def eval_guards(*args: Any, **kwargs: Any) -> Any:
-    """Not possible here: NotImplementedError."""
 def guard_or_false(a: Any) -> _bool:
     """The number itself, as ``bool``."""
 def guard_or_true(a: Any) -> _bool:

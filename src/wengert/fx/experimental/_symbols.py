@@ -1,4 +1,4 @@
-"""Numbers that an exported program takes out of tensors: ``u0`` and what is computed of it, known when it runs.
+"""Numbers of a program that is traced: ``u0``, taken out of a tensor, sizes, and what is computed of them.
 
 A ``Number`` is no ``int``: what would need its value (a branch, ``range``, an index of a list) is an error, in place of
 a constant of the example. Sums and products of integers are kept as polynomials, which tell whether a comparison holds
@@ -7,6 +7,7 @@ for every value.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -14,9 +15,8 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.errors import noted
-from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from ..fx.node import Node
+from ..._base.errors import noted
+from ..node import Node
 
 Term = tuple[str, ...]
 
@@ -53,6 +53,31 @@ class Poly(dict[Term, int]):
         return " + ".join(parts).replace("+ -", "- ").replace("-1*", "-") or "0"
 
 
+class SizeName(str):
+    """The name of a size that may differ.
+
+    Attributes:
+        shown: what the program calls it: a ``Dim``'s name, or the place of the size.
+    """
+
+    shown: str
+    __slots__ = ("shown",)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def size_name(source: str, ids: set[int]) -> SizeName:
+    """PyTorch's name of the size of a place: a number made from the place's text; ``ids``: those that are taken."""
+    number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
+    while number in ids:
+        number += 1
+    ids.add(number)
+    name = SizeName(f"s{number}")
+    name.shown = source
+    return name
+
+
 class Symbol:
     """One unknown number.
 
@@ -61,11 +86,13 @@ class Symbol:
         lower, upper: its bounds.
         hint: the example's.
         others: numbers that it may be too, with which sizes are tried.
+        backed: whether comparisons may depend on the example's.
     """
 
     def __init__(self, name: str, node: Node, dim: int | None, hint: Any, lower: float, upper: float) -> None:
         self.name, self.node, self.dim, self.hint = name, node, dim, hint
         self.lower, self.upper, self.size_like = lower, upper, dim is not None
+        self.backed = False
         self.others: list[Any] = []
 
 
@@ -78,10 +105,19 @@ class Check(NamedTuple):
     names: set[str]
 
 
+class SymNode(NamedTuple):
+    """What programs ask of a number: its expression, the example's value, and what is known of sizes."""
+
+    expr: str
+    hint: Any
+    shape_env: Any
+
+
 class Number:
     """A number that is known when the program runs.
 
     Attributes:
+        written: its node, once it has one.
         made: a ``Symbol``; a size, as its tensor's node and dim; or a function and its arguments.
     """
 
@@ -89,11 +125,16 @@ class Number:
 
     def __init__(self, known: Any, made: Any) -> None:
         self.known, self.made = known, made
-        self.node: Node | None = None  # once it is written
+        self.written: Node | None = None
 
     def at(self, k: int | None) -> Any:
         """The number in the example (None), or for the ``k``-th other numbers of the symbols."""
         return self.known.value(self.made, k)
+
+    @property
+    def node(self) -> SymNode:
+        """What PyTorch keeps of a number."""
+        return SymNode(str(self), self.at(None), getattr(self.known, "env", None))
 
     def sym_computed(self, function: Callable[..., Any], args: Any) -> Any:
         """The result of a function of this number and others."""
@@ -102,13 +143,13 @@ class Number:
         return self.known.computed(function, args)
 
     def __index__(self) -> int:
-        raise self.known.unknown("Could not extract specialized integer from data-dependent expression", self)
+        return int(self.known.constant_of(self, "Could not extract specialized integer from data-dependent expression"))
 
     def __float__(self) -> float:
-        raise self.known.unknown("Could not guard on data-dependent expression", self)
+        return float(self.known.constant_of(self, "Could not guard on data-dependent expression"))
 
     def __int__(self) -> int:
-        raise self.known.unknown("Could not extract specialized integer from data-dependent expression", self)
+        return self.__index__()
 
     def __bool__(self) -> bool:
         return bool(self.known.decided(self if self.symbolic == "bool" else operator.ne(self, 0)))
@@ -133,9 +174,8 @@ class SymFloat(Number, torch.SymFloat):  # type: ignore[misc]
     symbolic = "float"
 
     def __int__(self) -> int:
-        raise self.known.unknown(
-            "Could not extract specialized integer from data-dependent expression", self, "TruncToInt"
-        )
+        start = "Could not extract specialized integer from data-dependent expression"
+        return int(self.known.constant_of(self, start, "TruncToInt"))
 
 
 class SymBool(Number, torch.SymBool):  # type: ignore[misc]
@@ -280,6 +320,8 @@ class Known:
 
     def unknown(self, start: str, value: Number, around: str = "") -> Exception:
         """The error of a program that needs a number."""
+        from .symbolic_shapes import GuardOnDataDependentSymNode
+
         text = f"{around}({value})" if around else str(value)
         sizes = [s for s in sorted(self.names_in(value)) if self.symbols[s].size_like]
         return noted(
@@ -361,6 +403,14 @@ class Known:
         self.node_of(value)
         return known
 
+    def constant_of(self, value: Number, start: str, around: str = "") -> Any:
+        """The number that Python needs.
+
+        Raises:
+            GuardOnDataDependentSymNode: it depends on the inputs' values.
+        """
+        raise self.unknown(start, value, around)
+
     def expect(self, value: Number) -> None:
         """A comparison holds, which is asserted when the program runs."""
         self.node_of(value)
@@ -375,8 +425,7 @@ class Known:
             return
         name, poly = found
         if name in _GE_ZERO:
-            sign, rest = _GE_ZERO[name]
-            self.facts[text] = poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+            self.facts[text] = self.not_less_than_zero(poly, name)
             self._narrow(poly, name)
         elif name == "eq":
             self.unite(poly)
@@ -395,10 +444,15 @@ class Known:
             return Check(function, sides, f"{self.text(args[1])} < {self.text(args[0])}", self.names_in(value))
         return Check(function, sides, str(value), self.names_in(value))
 
+    @staticmethod
+    def not_less_than_zero(poly: Poly, name: str) -> Poly:
+        """What is not negative, if a polynomial compares so with 0."""
+        sign, rest = _GE_ZERO[name]
+        return poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+
     def _narrow(self, poly: Poly, name: str) -> bool:
         """Take a comparison with 0 into the bounds of a symbol; False: it is none of one symbol."""
-        sign, rest = _GE_ZERO[name]
-        poly = poly.times(Poly({(): sign})).plus(Poly({(): 1}), rest)
+        poly = self.not_less_than_zero(poly, name)
         terms = [term for term in poly if term]
         if len(terms) != 1 or len(terms[0]) != 1 or terms[0][0] not in self.symbols:
             return False
@@ -413,9 +467,9 @@ class Known:
     def unite(self, poly: Poly) -> bool:
         """A polynomial is 0: one of its symbols is computed of the others; False: none can be."""
         own = [term[0] for term, c in poly.items() if len(term) == 1 and abs(c) == 1 and term[0] in self.symbols]
-        if not own:
+        if not own or any(s not in self.symbols for term in poly for s in term):
             return False
-        name = max(own, key=lambda s: int(s.lstrip("zuf")))
+        name = max(own, key=lambda s: self._rank(s, poly))
         rest = Poly({term: c for term, c in poly.items() if term != (name,)})
         value = rest.times(Poly({(): -poly[(name,)]}))
         constant = value.constant()
@@ -427,6 +481,13 @@ class Known:
         self.changed()
         return True
 
+    def _rank(self, name: str, poly: Poly) -> Any:
+        """How well a symbol can be computed of the others in a sum that is 0: best as a sum of sizes."""
+        if not self.symbols[name].backed:
+            return True, False, int(name.lstrip("zuf"))
+        is_sum = all(c * poly[(name,)] < 0 for term, c in poly.items() if term != (name,))
+        return False, is_sum, int(name.lstrip("us"))
+
     # ---- nodes
     def node_of(self, value: Any) -> Any:
         """The node of a number; the number itself if it is known."""
@@ -435,27 +496,30 @@ class Known:
         poly = self.poly(value)
         if poly is not None and poly.constant() is not None:
             return poly.constant()
-        if value.node is None:
-            value.node = self._written(value)
-            value.node.meta |= {"symbol": str(value), "val": value, "hint": value.at(None)}
+        if value.written is None:
+            value.written = self._written(value)
+            value.written.meta |= {"symbol": str(value), "val": value, "hint": value.at(None)}
             if value.symbolic == "int" and not isinstance(value.made, Symbol):
                 self.computed_numbers.append(value)
-        return value.node
+        return value.written
 
     def _written(self, value: Number) -> Node:
         if isinstance(value.made, Symbol) and value.made.dim is None:
             return value.made.node
         create = self.tracer.create_node
         if isinstance(value.made, Symbol) or isinstance(value.made[0], Node):
-            place = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
-            text = str(value)
-            if text not in self.written:
-                self.written[text] = create(
-                    "call_function", torch.ops.aten.sym_size.int, place, {}, name="sym_size_int"
-                )
-            return self.written[text]
+            node, dim = (value.made.node, value.made.dim) if isinstance(value.made, Symbol) else value.made
+            return self.written_size(node, dim, str(value))
         function, args = value.made
         return create("call_function", function, tuple([self.node_of(a) for a in args]), {})  # type: ignore[no-any-return]
+
+    def written_size(self, node: Node, dim: Any, text: str) -> Node:
+        """The node of a tensor's size, one for each text."""
+        if text not in self.written:
+            self.written[text] = self.tracer.create_node(
+                "call_function", torch.ops.aten.sym_size.int, (node, dim), {}, name="sym_size_int"
+            )
+        return self.written[text]
 
 
 def numbers_in(tree: Any) -> Iterator[Number]:

@@ -8,25 +8,28 @@ asserted when the program runs.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import math
 import operator
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.constants import make_size
-from ..fx.node import Node, map_aggregate, map_arg
-from ..utils import _pytree as pytree
-from ._symbols import Check, Known, Number, Poly, Symbol, SymBool, SymInt
-from .dynamic_shapes import Symbol as SizeName
-from .dynamic_shapes import ValueRanges
+from ..._base.constants import make_size
+from ...utils import _pytree as pytree
+from .._utils import without_data
+from ..node import Node, map_aggregate, map_arg
+from ._symbols import Known, Number, Poly, Symbol, SymBool, SymInt
 
 Tensor = torch.Tensor
-_TRIED = 4
-_MOST = 2**63 - 2  # rows that a tensor may have
+TRIED = 4
+_FILLED = 1 << 22  # elements that are made for an operator that needs data
+MOST = 2**63 - 2  # rows that a tensor may have
 
 # The results with a counted size, and the dim of it, by operator; ``dim``: the argument that tells it.
 _COUNTED: dict[str, tuple[tuple[int, ...], Any]] = {
@@ -41,20 +44,59 @@ _RESHAPING = frozenset(["resize_", "resize_as_", "squeeze_", "unsqueeze_", "t_",
                         "as_strided_", "set_", "moveaxis_"])  # fmt: skip
 
 
+# What asks for sizes, of the sizes, the function and its arguments.
+SIZE_QUESTIONS: dict[str, Callable[..., Any]] = {
+    "shape": lambda sizes, func, *_: sizes,
+    "size": lambda sizes, func, self, dim=None: sizes if dim is None else sizes[dim],
+    **dict.fromkeys(
+        ("numel", "nelement"),
+        lambda sizes, func, *_: functools.reduce(
+            operator.mul, [s for s in sizes if type(s) is not int or s != 1] or [1]
+        ),
+    ),
+    "__len__": lambda sizes, func, self: operator.index(sizes[0]) if sizes else func(self),
+}
+
+
+@contextmanager
+def extremes_of_numbers() -> Iterator[None]:
+    """A context in which Python's ``max`` and ``min`` know numbers that are not known, as in PyTorch."""
+    plain = builtins.max, builtins.min
+
+    def of(function: Any, symbolic: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(a, Number) for a in args) and len(args) > 1:
+                return functools.reduce(symbolic, args)
+            return function(*args, **kwargs)
+
+        return call
+
+    builtins.max, builtins.min = of(max, torch.sym_max), of(min, torch.sym_min)
+    try:
+        yield
+    finally:
+        builtins.max, builtins.min = plain
+
+
 class Unbacked:
     """The numbers of one recording, and the sizes of its tensors for other numbers.
+
+    Attributes:
+        taken_by: the operator that takes a number out of a tensor.
 
     Args:
         recorder: writes the nodes.
         bounded: whether the inputs' sizes are known, which bound what is counted.
     """
 
+    taken_by = "item"
+
     def __init__(self, recorder: Any, bounded: bool) -> None:
         self.recorder, self.bounded = recorder, bounded
         self.known = Known(self)
         self.known.changed = self.run_again
         self.create_node = recorder.create_node
-        self.calls: list[_Call] = []
+        self.calls: list[Any] = []  # those that run with other numbers
         self.tried: dict[Node, list[Tensor]] = {}
         self.polys: dict[tuple[Node, int], Poly] = {}
         self.numbers: dict[tuple[Node, int], Any] = {}
@@ -67,17 +109,17 @@ class Unbacked:
         name = f"{stem}{self.counts[stem]}"
         self.counts[stem] += 1
         made = self.known.symbols[name] = Symbol(name, node, dim, hint, lower, upper)
-        self._pick(made)
+        self.pick(made)
         return made
 
-    def _pick(self, symbol: Symbol) -> None:
+    def pick(self, symbol: Symbol) -> None:
         """Choose the other numbers of a symbol: of the example's sign, within its bounds, 0 and 1 only if need be."""
         if isinstance(symbol.hint, bool):
-            symbol.others = [k % 2 == 0 for k in range(_TRIED)]
+            symbol.others = [k % 2 == 0 for k in range(TRIED)]
             return
         rng = random.Random(symbol.name)
         if isinstance(symbol.hint, float):
-            symbol.others = [symbol.hint + rng.randint(1, 9) for _ in range(_TRIED)]
+            symbol.others = [symbol.hint + rng.randint(1, 9) for _ in range(TRIED)]
             return
         low, high = max(symbol.lower, 2), symbol.upper
         if symbol.hint < 0:
@@ -86,19 +128,20 @@ class Unbacked:
         rng.shuffle(fitting)
         if not fitting:
             fitting = [symbol.hint] if symbol.lower == symbol.upper else [symbol.hint + 1, symbol.hint + 2]
-        symbol.others = (fitting * _TRIED)[:_TRIED]
+        symbol.others = (fitting * TRIED)[:TRIED]
 
     def item(self, tensor: Tensor) -> Any:
         """The number that ``item()`` takes out of a tensor."""
         node = self.recorder.create_node(
-            "call_function", torch.ops.aten.item.default, (self.recorder.node_of(tensor),), {}, name="item"
-        )
+            "call_function", getattr(torch.ops.aten, self.taken_by).default, (self.recorder.node_of(tensor),), {},
+            name=self.taken_by,
+        )  # fmt: skip
         with torch._C.DisableTorchFunction():
             value = tensor.item()
         bounds = (0, 1) if isinstance(value, bool) else (-math.inf, math.inf)
         number = self.known.number(self.symbol(node, None, value, *bounds))
         node.meta |= {"symbol": number.made.name, "val": number, "hint": value}
-        number.node = node
+        number.written = node
         return number
 
     def taken(self, name: str, tensor: Tensor) -> Any:
@@ -132,21 +175,20 @@ class Unbacked:
 
     def sizes_of(self, node: Node) -> list[Any]:
         """The sizes of a node's tensor."""
-        shape = node.meta["val"].shape
+        shape = _shape(node.meta["val"])
         return [self.size(node, dim, size) if node in self.tried else size for dim, size in enumerate(shape)]
 
     def most(self, node: Node) -> float:
         """The greatest number of a tensor's elements."""
-        if not self.bounded or node.meta["val"].numel() <= 2:
-            return _MOST
-        number = math.prod(self.sizes_of(node))
-        poly = self.known.poly(number)
-        most = _MOST if poly is None else self.known.bounds(poly)[1]
-        return _MOST if most >= _MOST else int(most)
+        if not self.bounded or math.prod(_shape(node.meta["val"])) <= 2:
+            return MOST
+        polys = [self.known.poly(size) for size in self.sizes_of(node)]
+        most = MOST if None in polys else self.known.bounds(functools.reduce(Poly.times, polys))[1]
+        return MOST if most >= MOST else int(most)
 
     def size(self, node: Node, dim: int, size: int) -> Any:
         """One size of a tensor."""
-        if all(t.shape[dim] == size for t in self.tried[node]):
+        if all(_shape(t)[dim] == size for t in self.tried[node]):
             return size
         if (node, dim) not in self.numbers:
             self.numbers[node, dim] = SymInt(self.known, (node, dim))
@@ -155,12 +197,13 @@ class Unbacked:
 
     def size_of(self, node: Node, dim: int, k: int | None) -> int:
         """A size in the example, or for the ``k``-th other numbers."""
-        return int((self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]).shape[dim])
+        tensor = self.tried[node][k] if k is not None and node in self.tried else node.meta["val"]
+        return int(_shape(tensor)[dim])
 
     def poly_of(self, node: Node, dim: int) -> Poly:
         """A size as a polynomial of symbols; one that is none is a symbol of its own."""
         if (node, dim) not in self.polys:
-            values = [self.size_of(node, dim, k) for k in (None, *range(_TRIED))]
+            values = [self.size_of(node, dim, k) for k in (None, *range(TRIED))]
             found = self.fitted(values)
             if found is None:
                 made = self.symbol(node, dim, values[0], 0, math.inf)
@@ -173,14 +216,14 @@ class Unbacked:
         """The polynomial that has these values in the example and for other numbers."""
         known = self.known
         names = [s for s, symbol in known.symbols.items() if s not in known.replaced and type(symbol.hint) is int]
-        at = {s: [known.value(known.symbols[s], k) for k in (None, *range(_TRIED))] for s in names}
+        at = {s: [known.value(known.symbols[s], k) for k in (None, *range(TRIED))] for s in names}
         rows: list[tuple[Poly, list[int]]] = [(Poly({(s,): 1}), at[s]) for s in reversed(names)]
         for a, b in itertools.combinations_with_replacement(reversed(names), 2):
             pair = list(zip(at[a], at[b], strict=True))
             rows.append((Poly.of([((a,), 1), ((b,), 1)]), [x + y for x, y in pair]))
             rows.append((Poly({tuple(sorted((a, b))): 1}), [x * y for x, y in pair]))
         for number in known.computed_numbers:
-            rows += [(known.poly(number) or Poly(), [number.at(k) for k in (None, *range(_TRIED))])]
+            rows += [(known.poly(number) or Poly(), [number.at(k) for k in (None, *range(TRIED))])]
         for poly, row in rows:
             i = next((i for i in range(1, len(row)) if row[i] != row[0]), None)
             if i is None or (values[i] - values[0]) % (row[i] - row[0]):
@@ -194,6 +237,10 @@ class Unbacked:
     # ---- operators
     def note(self, node: Node, result: Any) -> None:
         """An operator has run."""
+        self.ran(node, [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)])
+
+    def ran(self, node: Node, nodes: list[Node], op: Any = None) -> None:
+        """An operator has run, or ``op`` in its place, which gives what ``nodes`` are."""
         inputs, name = node.all_input_nodes, getattr(getattr(node.target, "overloadpacket", None), "__name__", "")
         counted = _COUNTED.get(name, _COUNTED.get(str(node.target).removeprefix("aten.")))
         if counted is not None and not _counts(node, name):
@@ -201,17 +248,16 @@ class Unbacked:
         masks = name == "index" and any(_is_mask(n) for n in inputs)
         if counted is None and not masks and not any(n in self.tried or _number(n) is not None for n in inputs):
             return
-        nodes = [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)]
         if not nodes:
             return
         if counted is not None:
-            call: Any = _Counted(self, node, nodes, *counted)
+            call: Any = Counted(self, node, nodes, *counted)
         elif masks:
             call = _Masked(self, node, nodes)
         elif name[-1:] == "_" and name not in _RESHAPING:
             call = _Call(_first, node.args[:1], {}, nodes)
         else:
-            call = _Call(node.target, node.args, node.kwargs, nodes)
+            call = _Call(op or node.target, node.args, node.kwargs, nodes)
         self.calls.append(call)
         if not self._run(call) and not self._run_with_less(call, node):
             self._unite(call, node)
@@ -231,9 +277,11 @@ class Unbacked:
         for n in node.all_input_nodes:
             for name in self.known.names_in(_number(n)):
                 symbol = self.known.symbols[name]
-                if type(symbol.hint) is int:
+                if type(symbol.hint) is int and not symbol.backed:
                     less = list(range(int(max(symbol.lower, 0)), symbol.hint)) or [symbol.hint]
-                    symbol.others = [less[-1 - k % len(less)] for k in range(_TRIED)]
+                    symbol.others = [less[-1 - k % len(less)] for k in range(TRIED)]
+        if all(symbol.others is kept[s] for s, symbol in self.known.symbols.items()):
+            return False
         for c in self.calls[:-1]:
             self._run(c)
         if self._run(call):
@@ -247,15 +295,15 @@ class Unbacked:
         """Run an operator for all other numbers; False: it fails for some."""
         try:
             with self.recorder.dispatch.silent(), torch._C.DisableTorchFunction(), torch.no_grad():
-                results = [pytree.tree_leaves(call.run(self, k)) for k in range(_TRIED)]
+                results = [pytree.tree_leaves(call.run(self, k)) for k in range(TRIED)]
         except Exception:  # noqa: BLE001 - whatever the operator raises
             return False
         if any(len(r) != len(call.nodes) for r in results):
             raise self.known.unknown("Could not guard on data-dependent expression", self._first_unknown(call) == 0)
         for i, node in enumerate(call.nodes):
             found = [r[i] for r in results]
-            size = node.meta["val"].shape
-            if any(t.shape != size for t in found):
+            size = _shape(node.meta["val"])
+            if any(_shape(t) != size for t in found):
                 self.tried[node] = found
             else:
                 self.tried.pop(node, None)
@@ -271,13 +319,13 @@ class Unbacked:
         """What is known has changed: choose other numbers, and run the operators for them."""
         for symbol in self.known.symbols.values():
             if any(not symbol.lower <= n <= symbol.upper for n in symbol.others):
-                self._pick(symbol)
+                self.pick(symbol)
         for call in self.calls:
             self._run(call)
 
-    def _unite(self, call: Any, node: Node) -> None:
-        """Find the sizes of a call that have to be equal for it not to fail; they are, which is asserted."""
-        known, numbers = self.known, list[Any]()
+    def numbers_of(self, node: Node) -> list[Any]:
+        """The sizes of an operator's operands, its numbers, and the sums of those in lists."""
+        numbers = list[Any]()
         for n in node.all_input_nodes:
             val = n.meta.get("val")
             numbers += self.sizes_of(n) if isinstance(val, Tensor) else [val]
@@ -285,8 +333,13 @@ class Unbacked:
         for a in node.args:
             if isinstance(a, (list, tuple)) and any(isinstance(n, Node) and _number(n) is not None for n in a):
                 numbers.append(functools.reduce(operator.add, [_number(n) if isinstance(n, Node) else n for n in a]))
+        return numbers
+
+    def _unite(self, call: Any, node: Node) -> None:
+        """Find the sizes of a call that have to be equal for it not to fail; they are, which is asserted."""
+        known, numbers = self.known, self.numbers_of(node)
         unknown = [n for n in numbers if isinstance(n, SymInt)]
-        kept = dict(known.replaced), {s: (v.lower, v.upper) for s, v in known.symbols.items()}
+        kept = dict(known.replaced), {s: (v.lower, v.upper, v.others) for s, v in known.symbols.items()}
         pairs = [(a, b) for a in unknown for b in numbers if a is not b and a.at(None) == _hint(b) and str(a) != str(b)]
         for a, b in [*pairs, *[(a, a.at(None)) for a in unknown]]:
             check = known.check(SymBool(known, (operator.eq, (a, b))))
@@ -296,35 +349,25 @@ class Unbacked:
                 known.checks.append(check)
                 return
             known.replaced = dict(kept[0])
-            for s, bounds in kept[1].items():
-                known.symbols[s].lower, known.symbols[s].upper = bounds
+            for s, before in kept[1].items():
+                known.symbols[s].lower, known.symbols[s].upper, known.symbols[s].others = before
             self.run_again()
         known.checks += [known.check(SymBool(known, (operator.eq, (a, a.at(None))))) for a in unknown]
 
-    # ---- the graph
-    def finish(self) -> None:
-        """Write the symbols behind the operators that give them, with what is asserted of them."""
+    def note_shapes(self) -> None:
+        """Note the sizes that differ, as texts."""
         for node in self.tried:
             sizes = self.sizes_of(node)
             node.meta["symbolic_shape"] = tuple([s if type(s) is int else str(s) for s in sizes])
-        writer = _Writer(self)
-        for symbol in list(self.known.symbols.values()):
-            writer.bind(symbol)
-        writer.replace_sizes()
 
-    def ranges(self) -> dict[Any, Any]:
-        """The bounds of the symbols."""
-        return {
-            SizeName(s): ValueRanges(v.lower, v.upper, not isinstance(v.hint, float))
-            for s, v in self.known.symbols.items()
-        }
-
-    def at(self, tree: Any, k: int) -> Any:
-        """Arguments for the ``k``-th other numbers."""
+    def at(self, tree: Any, k: int | None) -> Any:
+        """Arguments for the ``k``-th other numbers; None: for the example's, without data."""
 
         def one(n: Node) -> Any:
             number = _number(n)
-            return self.tried[n][k] if n in self.tried else n.meta["val"] if number is None else number.at(k)
+            if n not in self.tried:
+                return n.meta["val"] if number is None else number.at(k)
+            return without_data(n.meta["val"]) if k is None else self.tried[n][k]
 
         return map_arg(tree, one)
 
@@ -337,19 +380,28 @@ class _Call(NamedTuple):
     kwargs: Any
     nodes: list[Node]
 
-    def run(self, unbacked: Unbacked, k: int) -> Any:
+    def run(self, unbacked: Unbacked, k: int | None) -> Any:
         """The results for the ``k``-th other numbers."""
         args, kwargs = unbacked.at(self.args, k), unbacked.at(self.kwargs, k)
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
         try:
             return self.op(*args, **kwargs)
-        except Exception:  # noqa: BLE001 - it may need data
-            return self.op(*_filled(args), **_filled(kwargs))
+        except Exception:
+            count = sum(t.numel() for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor))
+            if k is None or count > _FILLED:
+                raise
+            result = self.op(*_filled(args), **_filled(kwargs))  # it may need data
+            return pytree.tree_map_only(Tensor, without_data, result)
 
 
 def _first(t: Any) -> Any:
     return t
+
+
+def _shape(t: Tensor) -> tuple[int, ...]:
+    """The sizes, which no mode is asked for."""
+    return t._payload.shape  # type: ignore[no-any-return]
 
 
 def _hint(n: Any) -> Any:
@@ -372,7 +424,7 @@ def _counts(node: Node, name: str) -> bool:
     return name != "one_hot" or (*node.args, -1)[1] == -1
 
 
-class _Counted:
+class Counted:
     """An operator whose results have as many rows as it counts.
 
     Args:
@@ -381,7 +433,7 @@ class _Counted:
     """
 
     def __init__(self, unbacked: Unbacked, node: Node, nodes: list[Node], places: tuple[int, ...], dim: Any) -> None:
-        self.nodes, self.source = nodes, node.args[0]
+        self.nodes, self.of, self.source = nodes, node, node.args[0]
         if not isinstance(dim, int):
             dim = node.kwargs.get("dim", next((a for a in node.args[1:] if type(a) is int), None))
         first = nodes[0].meta["val"]
@@ -439,126 +491,3 @@ class _Masked:
 def _is_mask(node: Node) -> bool:
     value = node.meta.get("val")
     return isinstance(value, Tensor) and value.dtype in (torch.bool, torch.uint8)
-
-
-class _Writer:
-    """Writes sizes and what is asserted into a graph that is complete."""
-
-    def __init__(self, unbacked: Unbacked) -> None:
-        self.unbacked, self.known, self.graph = unbacked, unbacked.known, unbacked.recorder.graph
-        self.bound: dict[str, Node] = {}
-        self.origin: dict[str, Any] = {}  # what nodes tell of the line that they belong to
-        self.waiting = list(self.known.checks)
-        self.order = {node: i for i, node in enumerate(self.graph.nodes)}
-
-    def bind(self, symbol: Symbol) -> None:
-        """Write one symbol, its bounds, and what is asserted of it and of those before it."""
-        node = symbol.node
-        self.origin = {k: v for k, v in node.meta.items() if k in ("stack_trace", "nn_module_stack", "torch_fn")}
-        if node.target is operator.getitem and symbol.dim is not None:  # PyTorch writes it anew
-            with self.graph.inserting_after(node.args[0]):
-                symbol.node = self.graph.call_function(operator.getitem, node.args)
-            symbol.node.meta = dict(node.meta)
-            node.replace_all_uses_with(symbol.node)
-            self.graph.erase_node(node)
-            node = symbol.node
-        after: Any = node
-        if symbol.dim is not None:
-            with self.graph.inserting_after(after):
-                node = after = self.graph.create_node(
-                    "call_function", torch.ops.aten.sym_size.int, (symbol.node, symbol.dim), name="sym_size_int"
-                )
-            node.meta |= self.origin | {"symbol": symbol.name, "val": SymInt(self.known, symbol), "hint": symbol.hint}
-        self.bound[symbol.name] = node
-        if isinstance(symbol.hint, float):
-            return
-        compared = node
-        bounds = [(operator.ge, symbol.lower, ">="), (operator.le, symbol.upper, "<=")]
-        bounds = [b for b in bounds if abs(b[1]) < _MOST]
-        if bounds and isinstance(symbol.hint, bool):
-            compared = after = self._after(after, torch.sym_ite, (node, 1, 0))
-        for function, limit, sign in bounds:
-            condition = self._after(after, function, (compared, int(limit)))
-            after = self._assert(condition, f"{symbol.name} {sign} {int(limit)}")
-        for check in list(self.waiting):
-            if check.names <= self.bound.keys():
-                self.waiting.remove(check)
-                after = self._check(after, check)
-
-    def _after(self, after: Node, function: Any, args: Any) -> Node:
-        with self.graph.inserting_after(after):
-            made: Node = self.graph.call_function(function, args)
-        made.meta |= self.origin
-        return made
-
-    def _assert(self, condition: Node, text: str) -> Node:
-        message = f"Runtime assertion failed for expression {text} on node '{condition.name}'"
-        condition.meta |= {"symbol": text, "hint": True}
-        with self.graph.inserting_after(condition):
-            made: Node = self.graph.create_node(
-                "call_function", torch.ops.aten._assert_scalar.default, (condition, message), {},
-                name="_assert_scalar_default",
-            )  # fmt: skip
-        made.meta |= self.origin
-        return made
-
-    def _check(self, after: Node, check: Check) -> Node:
-        made: list[Node] = [after]
-        a, b = (self.built(x, made) for x in check.sides)
-        if check.function is operator.ne:
-            made.append(self._after(made[-1], operator.eq, (a, b)))
-            made.append(self._after(made[-1], torch.sym_not, (made[-1],)))
-        else:
-            made.append(self._after(made[-1], check.function, (a, b)))
-        return self._assert(made[-1], check.text)
-
-    def built(self, value: Any, made: list[Node]) -> Any:
-        """A number as nodes behind the last of ``made``."""
-        if isinstance(value, Poly):
-            return self.of_poly(value, made)
-        if not isinstance(value, Number):
-            return value
-        poly = self.known.poly(value)
-        if poly is not None and all(s in self.bound for term in poly for s in term):
-            return self.of_poly(poly, made)
-        if isinstance(value.made, Symbol):
-            return self.bound[value.made.name]
-        args = tuple([self.built(a, made) for a in value.made[1]])
-        made.append(self._after(made[-1], value.made[0], args))
-        return made[-1]
-
-    def of_poly(self, poly: Poly, made: list[Node]) -> Any:
-        """A polynomial as nodes behind the last of ``made``: numbers come first, as PyTorch writes them."""
-
-        def joined(function: Any, parts: list[Any]) -> Any:
-            total = parts[0]
-            for part in parts[1:]:
-                made.append(self._after(made[-1], function, (total, part)))
-                made[-1].meta |= {"symbol": str(poly), "hint": function(*[_of_node(a) for a in (total, part)])}
-                total = made[-1]
-            return total
-
-        terms = sorted(poly.ordered(), key=lambda pair: bool(pair[0]))
-        sums = [
-            joined(operator.mul, [*([c] if c != 1 or not term else []), *[self.bound[s] for s in term]])
-            for term, c in terms
-        ]
-        return joined(operator.add, sums) if sums else 0
-
-    def replace_sizes(self) -> None:
-        """Put the symbols in place of the sizes that the program asked for, and leave out what nothing needs."""
-        for node in self.known.written.values():
-            poly = self.known.poly(node.meta["val"])
-            made = [node]
-            bound = poly is not None and all(s in self.bound for term in poly for s in term)
-            new = self.of_poly(poly, made) if bound else node
-            if new is not node:
-                node.replace_all_uses_with(new, delete_user_cb=lambda user, new=made: user not in new)
-                self.graph.erase_node(node)
-        for node in reversed(list(self.graph.nodes)):
-            if "symbol" in node.meta and not node.users and node.op == "call_function":
-                self.graph.erase_node(node)
-
-
-def _of_node(a: Any) -> Any:
-    return a.meta["hint"] if isinstance(a, Node) else a
