@@ -672,3 +672,10 @@ def test_the_sum_of_a_dense_and_a_sparse_tensor_has_their_common_dtype(torch: An
         return found
 
     assert outcome(T) == outcome(torch)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
+def test_a_number_keeps_its_dtype(dtype: str) -> None:
+    stored = T.ones((), dtype=getattr(T, dtype)).to_sparse()
+    assert [stored.to_dense().dtype, stored.coalesce().dtype] == [getattr(T, dtype)] * 2
+    assert stored.to_dense().item() == 1

@@ -1054,3 +1054,43 @@ def test_a_part_of_an_expanded_tensor_that_is_written_keeps_what_the_formula_nee
         v.sum().backward()
         grads.append(w.grad.item())
     assert grads[0] == pytest.approx(grads[1])
+
+
+@pytest.mark.parametrize("write", ["with T.no_grad(): b.mul_(2)", "b.detach().mul_(2)", "with T.no_grad(): v[0] = 1"])
+def test_a_view_whose_memory_was_written_unrecorded_shows_a_new_history(write: str) -> None:
+    x = T.ones(2, 3, requires_grad=True)
+    b = x * 1
+    v, rows = b[0], b.unbind(0)
+    w = v.sum()
+    seen: list[str] = []
+    v.register_hook(lambda g: seen.append("before"))
+    exec(write, {"T": T, "b": b, "v": v})
+    assert v.grad_fn is v.grad_fn
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    assert "grad_fn=<AsStridedBackward0>" in repr(v)
+    assert v.grad_fn.next_functions[0][0] is b.grad_fn
+    v.register_hook(lambda g: seen.append("after"))
+    v.sum().backward(retain_graph=True)
+    assert seen == ["after"]
+    assert x.grad.tolist() == [[1, 1, 1], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        T.autograd.grad(w, v)
+    with pytest.raises(RuntimeError, match="Output 0 of Unbind is a view and its base or another view of its base"):
+        rows[0].grad_fn
+    assert "grad_fn=<Invalid>" in repr(rows[0])
+
+
+def test_a_tensor_that_is_copied_to_itself_is_written() -> None:
+    x = T.ones(2, requires_grad=True)
+    y = T.ones(2)
+    z = x * y
+    y.copy_(y)
+    assert y._version == 1
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+        z.sum().backward()
+
+
+def test_strides_of_a_part_without_elements_of_a_conjugate_view() -> None:
+    """They were computed from elements at no address, which ended the process."""
+    c = T.ones(2, 3, dtype=T.complex64).conj()
+    assert [c[:0].stride(), c[:0].mT.stride(), c.imag[:0].stride(), c.mH[:0].stride()] == [(3, 1), (1, 3), (6, 2), (1, 3)]

@@ -164,13 +164,12 @@ class Tensor(metaclass=TensorMeta):
     @property
     def is_leaf(self) -> bool:
         """True for a tensor that the user made or that needs no gradient."""
-        fn = current_fn(self) if stale_views else self._node
-        return type(fn) in LEAVES
+        return type(current_fn(self)) in LEAVES
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-        fn = current_fn(self) if stale_views else self._node
+        fn = current_fn(self)
         if type(fn) in LEAVES:
             a = self._payload
             if type(a) is ndarray and a.base is None:  # not a view
@@ -307,4 +306,8 @@ def current_fn(tensor: Tensor) -> Node | None:
         from .views import refresh
 
         refresh(tensor)
+    if tensor._node is not None and view_of(tensor) is not None:
+        from .views import refresh_written
+
+        refresh_written(tensor)
     return tensor._node

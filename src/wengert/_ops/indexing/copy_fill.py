@@ -199,6 +199,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         if here is not there and META not in (here, there):
             other = other.to(here)
     if self is other and self._node is None:
+        count_write(self)
         return self
     overlap = _overlap(self, other)
     if overlap or self._payload.shape != other._payload.shape:
