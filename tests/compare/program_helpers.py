@@ -287,19 +287,21 @@ def _tools(T: ModuleType, told: Any) -> dict[str, Any]:
         return T.load(file, **options)
 
     def orders(fn: Any, *args: Any) -> Any:
-        """A gradient's gradient by all of the tensors that require grad."""
+        """A gradient; those of it by all of the tensors that require grad are told."""
         result = fn(*args)
         while isinstance(result, tuple):
             result = result[0]
         inputs = [t for t in args if T.is_tensor(t) and t.requires_grad]
         first = T.autograd.grad(result.abs().square().sum(), inputs, create_graph=True)
         second = T.autograd.grad(sum(g.square().sum() for g in first), inputs, allow_unused=True)
-        return [g if g is None else g.detach() for g in (*first, *second)]
+        told("orders", second)
+        return first[0].detach()
 
     def forward(fn: Any, x: Any, tangent: Any) -> Any:
         with T.autograd.forward_ad.dual_level():
             dual = T.autograd.forward_ad.unpack_dual(fn(T.autograd.forward_ad.make_dual(x, tangent)))
-        return [t if t is None else t.detach() for t in dual]
+        told("tangent", dual[1:])
+        return dual[0].detach()
 
     nn = T.nn
     return {
@@ -319,6 +321,6 @@ def _tools(T: ModuleType, told: Any) -> dict[str, Any]:
         "G": orders,
         "FWD": forward,
         "MODULE": lambda: nn.Sequential(
-            nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 3), nn.Dropout(0.5)
+            nn.Linear(3, 4, bias=False), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 3), nn.Dropout(0.5)
         ),
     }

@@ -72,9 +72,9 @@ d=dict(m.named_children()).keys() o.step(lambda:m(a).sum()) s=T.optim.lr_schedul
 s=T.optim.lr_scheduler.CosineAnnealingLR(o,3) s.load_state_dict(s.state_dict())
 s=T.optim.lr_scheduler.ExponentialLR(o,.9) d=s.get_last_lr() d=m[0](a).detach()
 s=T.optim.lr_scheduler.OneCycleLR(o,.5,5) s=T.optim.lr_scheduler.ReduceLROnPlateau(o,patience=0) s.step(1.)
-s=T.optim.lr_scheduler.LambdaLR(o,lambda_x:1/(x+1)) d=F.cross_entropy(m(a),L([0,1])) d=F.mse_loss(m(a),a)
+s=T.optim.lr_scheduler.LambdaLR(o,lambda_x:1/(x+1)) d=F.cross_entropy(m(a),L([0,1,2,0])) d=F.mse_loss(m(a),a)
 a.sum().backward() s=T.optim.lr_scheduler.LinearLR(o) s=T.optim.lr_scheduler.CyclicLR(o,.1,.5,2)
-d=F.nll_loss(F.log_softmax(m(a),-1),L([2,1]))
+d=F.nll_loss(F.log_softmax(m(a),-1),L([2,1,1,0]))
 """
 SAVING = """
 d=copy.deepcopy(a) d=copy.copy(a) d=pickle.loads(pickle.dumps(a)) d=SL(a) d=SL([a,b])[0] d=SL({'x':a,'y':a[0]})['y']
@@ -213,7 +213,7 @@ d=T.autograd.functional.jvp(lambda_x:x*x,a,b)[1] d=T.autograd.functional.vjp(lam
 d=T.autograd.functional.jacobian(lambda_x:x*b,a,vectorize=True)
 d=T.func.jvp(T.func.grad(lambda_x:x.pow(3).sum()),(a,),(b,))[1]
 d=T.func.vmap(T.func.hessian(lambda_x:x.sin().prod()))(a)
-d=T.func.jacrev(lambda_x:T.func.jacfwd(lambda_y:y*x)(x))(a[0]) d=T.func.linearize(lambda_x:x*x,a)[1](b)
+d=T.func.jacrev(lambda_x:T.func.jacfwd(lambda_y:y*x)(x))(a[0]) d=T.func.linearize(lambda_x:x*x,a.detach())[1](b.detach())
 d=T.func.vmap(lambda_x,y:x*y,in_dims=(0,None))(a,b) d=T.func.vmap(lambda_x:x.sum(),in_dims=1,out_dims=0)(a)
 d=T.func.vmap(lambda_x:(x,x*2),out_dims=(0,1))(a)[1] d=T.func.functionalize(lambda_x:x.clone().mul_(2))(a)
 d=T.func.grad_and_value(lambda_x:x.pow(2).sum())(a)[1] d=T.func.grad(lambda_x,y:(x*y).sum(),argnums=(0,1))(a,b)[1]

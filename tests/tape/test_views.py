@@ -1094,3 +1094,37 @@ def test_strides_of_a_part_without_elements_of_a_conjugate_view() -> None:
     """They were computed from elements at no address, which ended the process."""
     c = T.ones(2, 3, dtype=T.complex64).conj()
     assert [c[:0].stride(), c[:0].mT.stride(), c.imag[:0].stride(), c.mH[:0].stride()] == [(3, 1), (1, 3), (6, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("text", ["x.exp()", "x.tanh()", "T.softmax(x, 0)", "x.max(0)[0].sqrt()", "Kept.apply(x)"])
+def test_a_result_whose_data_is_replaced_was_saved_as_it_was(text: str) -> None:
+    class Kept(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    grads = []
+    for replace in (False, True):
+        x = T.tensor([0.5, 1.5], requires_grad=True)
+        y = eval(text, {"T": T, "x": x, "Kept": Kept})
+        z = y.sum()
+        if replace:
+            y.data = y.data * 10
+        z.backward()
+        grads.append(x.grad.tolist())
+    assert grads[0] == grads[1]
+
+
+def test_an_input_whose_data_is_replaced_is_read_anew() -> None:
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 1
+    y = h * h
+    h.data = h.data * 5
+    y.sum().backward()
+    assert x.grad.tolist() == [10, 20]

@@ -21,6 +21,7 @@ from .conjugates import conjugate_views, data_box
 from .error_text import cpp_name
 from .inference import is_inference
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
+from .saved import keep_for_its_node
 from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload
 from .view_chain import reshaped_in_place
 from .views import begin_history
@@ -267,6 +268,8 @@ def set_data(self: Tensor, value: Tensor) -> None:
         a = a[...]
     self._payload = a
     if self._box is not None:
+        if type(fn) not in LEAVES:
+            keep_for_its_node(self)
         self._box.a = a
 
 
