@@ -182,3 +182,21 @@ def test_an_output_without_a_derivative_is_saved_without_a_history() -> None:
     assert y.grad_fn.saved_tensors[0].is_leaf
     (g,) = T.autograd.grad(y.sum(), x, create_graph=True)
     assert not g.requires_grad
+
+
+def test_hooks_of_a_node_get_a_cotangent_for_each_output() -> None:
+    class Two(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x.detach().long()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            return g * 2
+
+    seen: list[Any] = []
+    y = Two.apply(T.ones(2, requires_grad=True))[0]
+    y.grad_fn.register_prehook(lambda given: seen.append([g is None for g in given]))
+    y.grad_fn.register_hook(lambda made, given: seen.append([g is None for g in given]))
+    y.sum().backward()
+    assert seen == [[False, True], [False, True]]

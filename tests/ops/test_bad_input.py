@@ -642,12 +642,18 @@ def test_index_add_of_lines_to_a_scalar(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["T.tensor(1.).permute()", "T.sub(T.tensor([True]), 1, alpha=.5)", "T.tensor([1]).sub_(True, alpha=.5)"]
+    "text",
+    [
+        "T.tensor(1.).permute()",
+        "T.tensor(1.).unflatten(0, (1, -1))",
+        "T.sub(T.tensor([True]), 1, alpha=.5)",
+        "T.tensor([1]).sub_(True, alpha=.5)",
+    ],
 )
 def test_the_first_refusal_is_torchs(text: str, torch: ModuleType) -> None:
     found = []
     for lib in (T, torch):
         with pytest.raises((TypeError, RuntimeError)) as error:
             eval(text, {"T": lib})
-        found.append((error.type, str(error.value).split(".")[0]))
+        found.append((error.type, str(error.value).split("\n")[0].split(".")[0]))
     assert found[0] == found[1]

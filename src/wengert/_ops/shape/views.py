@@ -239,6 +239,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     shape = tuple(a.shape)
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     n = shape[dim]
     try:
         sizes = full_size(sizes, (n,))
