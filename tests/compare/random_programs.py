@@ -330,7 +330,9 @@ def _parts(x: Any, y: Any, rtol: float) -> tuple[Any, Any]:
 
 def _same_bits(x: Any, y: Any) -> bool:
     """Whether two arrays print the same digits, signs of zeros included."""
-    return np.array_equal(x, y, equal_nan=True) and bool((np.signbit(x.real) == np.signbit(y.real)).all())
+    if not np.array_equal(x, y, equal_nan=True):
+        return False
+    return bool((np.signbit([x.real, x.imag]) == np.signbit([y.real, y.imag])).all())
 
 
 def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
