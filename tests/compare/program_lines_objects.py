@@ -23,7 +23,7 @@ d=a.grad_fn.metadata a.sum().backward() a.sum().backward(retain_graph=True) a.su
 a.mul_(2) a.add_(b) d=T.autograd.grad(a.sum(),b,allow_unused=True,retain_graph=True)[0] a.register_hook('no')
 a.register_hook(lambda_g:g[:1]) T.autograd.graph.increment_version(a) d=T.autograd.graph.get_gradient_edge(a).output_nr
 a.register_hook(lambda_g:g.double()) a.register_hook(lambda_g:1) d=a.sin().mul(b).grad_fn.next_functions[1][1]
-T.autograd.backward(T.autograd.graph.get_gradient_edge(a),T.ones_like(a)) a.detach_() a.requires_grad_()
+T.autograd.backward(T.autograd.graph.get_gradient_edge(a),T.ones_like(a)) a.detach_() d=a.detach().requires_grad_()
 """
 # Functions of users with everything that ctx has.
 CONTEXT = """
@@ -81,11 +81,10 @@ d=copy.deepcopy(a) d=copy.copy(a) d=pickle.loads(pickle.dumps(a)) d=SL(a) d=SL([
 d=copy.deepcopy([a,a])[1] d=SL((a,a.view(-1)))[1] d=pickle.loads(pickle.dumps([a[0],a]))[0] d=a[0] d=a.t() d=a.view(-1)
 d=a.double() d=a.half() d=a.bool() d=a.long() d=a.to(T.complex64) d=a.conj() d=a.expand(2,*a.shape) d=a.detach() d=a*2
 d=T.nn.Parameter(a) d=T.nn.Parameter(a,requires_grad=False) a.mul_(2) a.add_(b) a.sum().backward() d=a.grad d=a[::2]
-with_T.no_grad():a.mul_(2) d=a.imag d=a.storage_offset() d=a.untyped_storage().nbytes() a.x=1 d=getattr(a,'x',None)
-d=a.to_sparse() d=a[:0] d=copy.deepcopy(a).requires_grad_() a.register_hook(H('t')) d=a.sum()
-d=a.clone().requires_grad_() d=SL([a,a.detach()])[1] d=type(a).__name__ d=SLW(a) d=T.tensor(a) d=T.as_tensor(a)
-d=T.asarray(a) d=a.new_tensor(b) d=T.from_numpy(a.numpy()) d=a.numpy().tolist() d=a.tolist()
-d=T.frombuffer(bytearray(8),dtype=T.float32)
+with_T.no_grad():a.mul_(2) d=a.imag d=a.storage_offset() a.x=1 d=getattr(a,'x',None) d=a.to_sparse() d=a[:0]
+d=copy.deepcopy(a).requires_grad_() a.register_hook(H('t')) d=a.sum() d=a.clone().requires_grad_()
+d=SL([a,a.detach()])[1] d=type(a).__name__ d=SLW(a) d=T.tensor(a) d=T.as_tensor(a) d=T.asarray(a) d=a.new_tensor(b)
+d=T.from_numpy(a.numpy()) d=a.numpy().tolist() d=a.tolist() d=T.frombuffer(bytearray(8),dtype=T.float32)
 """
 DTYPES = """
 d=a+b d=a-b d=a*b d=a/b d=a//b d=a%b d=a**b d=a+1 d=a*2. d=a-1j d=a/2 d=a//2 d=a%2 d=a**2 d=2**a d=1-a d=1/a d=a@b.t()
@@ -101,7 +100,7 @@ d=a.is_floating_point() d=a.element_size() d=T.add(a,b,alpha=2) d=T.sub(a,b,alph
 d=T.lerp(a,b,.5) d=T.addcmul(a,a,b,value=2) d=T.pow(a,-1) d=T.pow(a,.5) d=a.bincount() a+=b a-=1 a*=2 a/=2 a//=2 a%=2
 a**=2 a&=b a|=1 a<<=1 a.add_(b,alpha=2) a.mul_(.5) a.copy_(b) a.fill_(2) a.fill_(.5) a.fill_(True) a.zero_() a[0]=b[0]
 a[a>0]=1 a[0]=.5 a.masked_fill_(a>0,.5) a.clamp_(0,1) a.sub_(b) a.div_(b) a.pow_(2) a.sum().backward()
-a.requires_grad_() a.float().sum().backward() d=a.sum(dtype=T.float64) d=a.cumprod(0) d=a.nansum()
+d=a.detach().requires_grad_() a.float().sum().backward() d=a.sum(dtype=T.float64) d=a.cumprod(0) d=a.nansum()
 d=a.mean(dtype=T.float32) d=a.prod(dtype=T.int32) d=a.softmax(-1) d=F.softmax(a,-1,dtype=T.float64) d=a.logical_not()
 d=a.dot(b) d=a.view(T.int32) d=a.view(T.uint8) d=a.view(T.int16) d=a.unique() d=a.median() d=a.histc(4)
 d=T.bitwise_xor(a,b) d=a.nonzero() d=T.full_like(a,2) d=T.full((2,),True) d=T.arange(0,2,.5) d=T.arange(3)
@@ -123,7 +122,7 @@ a[0]=[1.,2.,3.] a[0]=L([1,2,3]) a[L([0,1]),None]=b a[...]=b a['x']=1 a[0]+=1 a[[
 a[0][0]=3. a.t()[0]=b.t()[1] a[L([[0],[1]]),L([[0,1]])]=1. a[0,...]=b[0] a[1:].mul_(2) a[0].copy_(b[1])
 a.index_put_((L([0,0]),),b[0],accumulate=True) a.index_put_((L([0,1]),L([0,1])),L([1.,2.]))
 a.index_copy_(0,L([0]),b[:1]) a.index_fill_(0,L([1]),2.) a.index_add_(0,L([0,1]),b[:2],alpha=2)
-a.masked_scatter_(a>0,b) a.masked_fill_(a>0,b.sum()) a.put_(L([0,1]),L([1.,2.]))
+a.masked_scatter_(a>0,b.clone()) a.masked_fill_(a>0,b.sum()) a.put_(L([0,1]),L([1.,2.]))
 a.put_(L([0,0]),L([1.,2.]),accumulate=True) a.scatter_(0,L([[0,1,0]]),b) a.scatter_add_(1,L([[0],[0]]),b)
 a.scatter_(0,L([[0,1,0]]),b,reduce='add') a.scatter_reduce_(0,L([[0,1,0]]),b,'amax')
 a.scatter_reduce_(0,L([[0,0,0]]),b,'mean') a.scatter_reduce_(0,L([[0,1,0]]),b,'prod',include_self=False)
@@ -147,25 +146,24 @@ d=a.data d=a.unsqueeze(0) d=a.squeeze() d=a.view(T.int32) d=a.view(a.shape) d=a.
 d=a.permute(*range(a.dim())[::-1]) d=a.narrow(0,0,1) d=a.select(-1,0) d=a[:0] d=T.empty(0) d=T.zeros(0,3)
 d=T.zeros(2,0) d=T.tensor(2.) d=T.zeros(2,3).t() d=T.zeros(3,1).expand(3,4) d=T.empty_strided((2,3),(1,2)).zero_()
 a.set_(b) a.set_(b.untyped_storage(),0,(2,),(1,)) a.set_() a.data=b a.data=b.clone() a.data=b.double() a.data.mul_(2)
-a.data[0]=1. a.resize_(1) a.resize_(0) a.t_() a.squeeze_() a.unsqueeze_(0) a.transpose_(0,-1)
-a.swapaxes_(0,-1) a.swapdims_(0,1) a.as_strided_((2,),(1,)) a.mul_(2) a.add_(b) a.copy_(b) a.zero_() a.add_(1) a.exp_()
-a.clamp_(-1,1) a[0]=b[0] a.view(-1)[0]=2. a.detach().mul_(2) a.detach_() a.requires_grad_() a.requires_grad_(False)
-a.grad=b a.grad=b.clone() a.grad=T.ones_like(a) a.grad=1 a.grad.mul_(2) a.retain_grad() d=a.grad d=a.stride()
+a.data[0]=1. a.resize_(0) a.t_() a.squeeze_() a.unsqueeze_(0) a.transpose_(0,-1) a.swapaxes_(0,-1) a.swapdims_(0,1)
+a.as_strided_((2,),(1,)) a.mul_(2) a.add_(b) a.copy_(b) a.zero_() a.add_(1) a.exp_() a.clamp_(-1,1) a[0]=b[0]
+a.view(-1)[0]=2. a.detach().mul_(2) a.detach_() d=a.detach().requires_grad_() a.requires_grad_(False) a.grad=b
+a.grad=b.clone() a.grad=T.ones_like(a) a.grad=1 a.grad.mul_(2) a.retain_grad() d=a.grad d=a.stride()
 d=a.storage_offset() d=a.is_contiguous() d=a._is_view() d=a._base d=a.data_ptr()==b.data_ptr() d=a.numel()
 d=a.untyped_storage().nbytes() d=a.is_set_to(b) d=a.is_inference() d=a.is_leaf d=a._version d=a.nbytes d=a.itemsize
-d=T.equal(a,b) d=a.ndim d=a*2 d=a+b d=a*b d=a.exp() d=a.sum() d=a.sum(0) d=a.mean()
-d=a.max() d=a.min(0)[0] d=a.prod() d=a.softmax(0) d=a.cumsum(0) d=a.any() d=a.argmax() d=a@b d=a.t()@b d=T.cat([a,b])
-d=T.stack([a,b]) d=T.cat([a,a[:0]]) d=a.sort()[0] d=a.var() d=a.std(0) d=a.logsumexp(0) d=a.norm() d=a.median()
-d=a.relu() d=T.zeros_like(a) d=T.empty_like(a).fill_(1) d=a.new_ones(2,3) d=a.flip(0) d=a.roll(1) d=a.repeat(2,1)
-d=a.chunk(2)[0] d=a.split(1)[0] d=a.tril() a.sum().backward() a.sum().backward(retain_graph=True)
-a.backward(T.ones_like(a)) d=T.autograd.grad(a.sum(),b,allow_unused=True,retain_graph=True)[0]
-with_T.no_grad():a.mul_(2) with_T.no_grad():d=a[0] with_T.no_grad():a.t_() with_T.no_grad():a.copy_(b)
-with_T.no_grad():d=a.view(-1) with_T.inference_mode():d=a[0] with_T.inference_mode():d=a*2
-with_T.inference_mode():a.mul_(2) with_T.inference_mode():d=a.detach() d=GR(a) with_T.inference_mode(False):d=a*2
-with_T.enable_grad():d=a*2 with_T.set_grad_enabled(False):d=a.view(-1) d=T.is_inference_mode_enabled() T.add(a,b,out=a)
-T.mul(a,2,out=b) T.sum(a,0,out=b) d=T.add(a,b,out=T.empty(0)) T.cat([a,a],out=b) T.exp(a,out=a[0])
-d=T.broadcast_to(a,(2,3,3)) d=a.tile(2) d=a.repeat_interleave(2) d=a.T d=a.mT d=a.H d=a.unflatten(0,(1,-1)) d=a.ravel()
-d=a.diag() d=a.swapaxes(0,-1)
+d=T.equal(a,b) d=a.ndim d=a*2 d=a+b d=a*b d=a.exp() d=a.sum() d=a.sum(0) d=a.mean() d=a.max() d=a.min(0)[0] d=a.prod()
+d=a.softmax(0) d=a.cumsum(0) d=a.any() d=a.argmax() d=a@b d=a.t()@b d=T.cat([a,b]) d=T.stack([a,b]) d=T.cat([a,a[:0]])
+d=a.sort()[0] d=a.var() d=a.std(0) d=a.logsumexp(0) d=a.norm() d=a.median() d=a.relu() d=T.zeros_like(a)
+d=T.empty_like(a).fill_(1) d=a.new_ones(2,3) d=a.flip(0) d=a.roll(1) d=a.repeat(2,1) d=a.chunk(2)[0] d=a.split(1)[0]
+d=a.tril() a.sum().backward() a.sum().backward(retain_graph=True) a.backward(T.ones_like(a))
+d=T.autograd.grad(a.sum(),b,allow_unused=True,retain_graph=True)[0] with_T.no_grad():a.mul_(2) with_T.no_grad():d=a[0]
+with_T.no_grad():a.t_() with_T.no_grad():a.copy_(b) with_T.no_grad():d=a.view(-1) with_T.inference_mode():d=a[0]
+with_T.inference_mode():d=a*2 with_T.inference_mode():a.mul_(2) with_T.inference_mode():d=a.detach() d=GR(a)
+with_T.inference_mode(False):d=a*2 with_T.enable_grad():d=a*2 with_T.set_grad_enabled(False):d=a.view(-1)
+d=T.is_inference_mode_enabled() T.add(a,b,out=a) T.mul(a,2,out=b) T.sum(a,0,out=b) d=T.add(a,b,out=T.empty(0))
+T.cat([a,a],out=b) T.exp(a,out=a[0]) d=T.broadcast_to(a,(2,3,3)) d=a.tile(2) d=a.repeat_interleave(2) d=a.T d=a.mT
+d=a.H d=a.unflatten(0,(1,-1)) d=a.ravel() d=a.diag() d=a.swapaxes(0,-1)
 """
 PRINTED = """
 d=a*1e5 d=a*1e-5 d=a*1e10 d=a/0 d=a*float('nan') d=a.long() d=a.bool() d=a.half() d=a.double() d=a.bfloat16()
@@ -178,14 +176,14 @@ d=a.__len__() d=complex(a.sum()) d=a.sum().__index__() d=repr(T.nn.Parameter(a))
 d=repr((a,)) d=T.arange(1001) d=T.arange(1001).float() d=T.zeros(30,40) d=T.rand(3,400) T.set_printoptions(precision=2)
 T.set_printoptions(sci_mode=True) T.set_printoptions(profile='default') T.set_printoptions(linewidth=40)
 T.set_printoptions(threshold=5,edgeitems=1) T.set_printoptions(sci_mode=False) T.set_printoptions(profile='full')
-T.set_printoptions(profile='short') d=a*b d=a+b d=a.exp() d=a.view(-1) d=a.detach() d=a.clone() d=a.requires_grad_()
-d=a.to_sparse() d=a.to_sparse_csr() d=a.conj() d=a.neg() d=a.softmax(0) d=T.tensor([1e-8,1.,1e8])
-d=T.tensor([float('inf'),1.]) d=T.tensor([[1,-200],[3,4]]) d=T.tensor([1.5,2.,float('nan')]) d=T.tensor([])
-d=T.tensor([[]]) d=T.zeros(2,0,3) d=T.tensor(1e-7) d=T.tensor(123456789.) d=T.tensor([0.1,1000.]) d=T.tensor([1e4,1.])
-d=T.tensor([99999.,1.5]) d=T.tensor(3) d=T.tensor(True) d=T.tensor(1+2j) d=T.tensor([1+2j,1e6j]) d=T.finfo(T.float16)
-d=T.iinfo(T.int8) d=T.Size([2,3]) d=T.float32 d=T.strided d=T.device('cpu') d=T.tensor([1e38,1e-38]) d=a*a.grad
-a.sum().backward() d=a.grad a.mul_(2) d=T.max(a,0) d=a.sort() d=T.linalg.svd(a) d=a.unbind() d=T.tensor([-0.,0.])
-d=a.max(0).indices d=a.topk(1) d=T.nested.nested_tensor([a,b]) d=T.eye(3)*a d=a.storage_offset()
+T.set_printoptions(profile='short') d=a*b d=a+b d=a.exp() d=a.view(-1) d=a.detach() d=a.clone()
+d=a.detach().requires_grad_() d=a.to_sparse() d=a.to_sparse_csr() d=a.conj() d=a.neg() d=a.softmax(0)
+d=T.tensor([1e-8,1.,1e8]) d=T.tensor([float('inf'),1.]) d=T.tensor([[1,-200],[3,4]]) d=T.tensor([1.5,2.,float('nan')])
+d=T.tensor([]) d=T.tensor([[]]) d=T.zeros(2,0,3) d=T.tensor(1e-7) d=T.tensor(123456789.) d=T.tensor([0.1,1000.])
+d=T.tensor([1e4,1.]) d=T.tensor([99999.,1.5]) d=T.tensor(3) d=T.tensor(True) d=T.tensor(1+2j) d=T.tensor([1+2j,1e6j])
+d=T.finfo(T.float16) d=T.iinfo(T.int8) d=T.Size([2,3]) d=T.float32 d=T.strided d=T.device('cpu')
+d=T.tensor([1e38,1e-38]) d=a*a.grad a.sum().backward() d=a.grad a.mul_(2) d=T.max(a,0) d=a.sort() d=a.unbind()
+d=T.tensor([-0.,0.]) d=a.max(0).indices d=a.topk(1) d=T.nested.nested_tensor([a,b]) d=T.eye(3)*a d=a.storage_offset()
 d=T.empty(2,device='meta') d=T.tensor(5,dtype=T.uint16)
 """
 # Gradients of gradients of many operators; functional; forward over reverse.
@@ -196,29 +194,28 @@ d=G(T.pow,a,2.5) d=G(T.pow,a.abs(),b) d=G(T.atan2,a,b) d=G(T.matmul,a,b) d=G(T.c
 d=G(T.inverse,a+3*T.eye(3)) d=G(T.logdet,a@a.t()+T.eye(3)) d=G(T.cholesky_inverse,a@a.t()+T.eye(3))
 d=G(T.linalg.cholesky,a@a.t()+T.eye(3)) d=G(F.gelu,a) d=G(T.linalg.solve,a+3*T.eye(3),b) d=G(T.linalg.svdvals,a)
 d=G(T.linalg.eigvalsh,a+a.t()) d=G(T.matrix_exp,a) d=G(T.linalg.norm,a) d=G(F.softplus,a) d=G(F.silu,a) d=G(F.elu,a)
-d=G(F.selu,a) d=G(F.leaky_relu,a) d=G(F.hardswish,a) d=G(F.mish,a) d=G(F.layer_norm,a,(3,)) d=G(F.normalize,a)
-d=G(F.mse_loss,a,b) d=G(F.smooth_l1_loss,a,b) d=G(F.huber_loss,a,b) d=G(F.cosine_similarity,a,b)
-d=G(F.cross_entropy,a,b.softmax(-1)) d=G(F.kl_div,a,b.softmax(-1)) d=G(F.binary_cross_entropy_with_logits,a,b)
-d=G(F.logsigmoid,a) d=G(F.hardtanh,a) d=G(F.linear,a,b) d=G(F.bilinear,a,b,a.expand(2,3,3))
-d=G(T.einsum,'ij,jk->ik',a,b) d=G(T.where,a>0,a,b) d=G(T.lerp,a,b,.3) d=G(T.cross,a,b) d=G(T.cummax,a,0) d=G(T.sort,a)
-d=G(T.topk,a,2) d=G(T.median,a) d=G(T.max,a) d=G(T.amax,a,0) d=G(T.gather,a,0,L([[0]])) d=G(T.flip,a,(0,)) d=G(T.erf,a)
-d=G(T.lgamma,a.abs()+1) d=G(T.digamma,a.abs()+1) d=G(T.special.i0,a) d=G(T.sinc,a) d=G(T.logaddexp,a,b)
-d=G(T.hypot,a,b) d=G(T.addcdiv,a,b,a+3) d=G(T.baddbmm,a[None],a[None],b[None]) d=G(T.trace,a) d=G(T.kron,a,b)
-d=G(T.renorm,a,2,0,1.) d=G(T.cov,a) d=G(T.corrcoef,a) d=G(T.fft.fft,a) d=G(T.fft.rfft,a) d=G(T.stft,a[0],2)
-d=G(T.nan_to_num,a) d=G(T.clamp,a,-1,1) d=G(T.trapezoid,a) d=G(T.cumsum,a,0) d=G(T.logcumsumexp,a,0)
-d=T.autograd.functional.hessian(lambda_x:(x*x*b).sum(),a)
+d=G(F.selu,a) d=G(F.leaky_relu,a) d=G(F.hardswish,a) d=G(F.mish,a) d=G(F.layer_norm,a,(3,)) d=G(F.mse_loss,a,b)
+d=G(F.smooth_l1_loss,a,b) d=G(F.huber_loss,a,b) d=G(F.cosine_similarity,a,b) d=G(F.cross_entropy,a,b.softmax(-1))
+d=G(F.kl_div,a,b.softmax(-1)) d=G(F.binary_cross_entropy_with_logits,a,b) d=G(F.logsigmoid,a) d=G(F.hardtanh,a)
+d=G(F.linear,a,b) d=G(F.bilinear,a,b,a.expand(2,3,3)) d=G(T.einsum,'ij,jk->ik',a,b) d=G(T.where,a>0,a,b)
+d=G(T.lerp,a,b,.3) d=G(T.cross,a,b) d=G(T.cummax,a,0) d=G(T.sort,a) d=G(T.topk,a,2) d=G(T.median,a) d=G(T.max,a)
+d=G(T.amax,a,0) d=G(T.gather,a,0,L([[0]])) d=G(T.flip,a,(0,)) d=G(T.erf,a) d=G(T.lgamma,a.abs()+1)
+d=G(T.digamma,a.abs()+1) d=G(T.special.i0,a) d=G(T.sinc,a) d=G(T.logaddexp,a,b) d=G(T.hypot,a,b) d=G(T.addcdiv,a,b,a+3)
+d=G(T.baddbmm,a[None],a[None],b[None]) d=G(T.trace,a) d=G(T.kron,a,b) d=G(T.renorm,a,2,0,1.) d=G(T.cov,a)
+d=G(T.corrcoef,a) d=G(T.fft.fft,a) d=G(T.fft.rfft,a) d=G(T.stft,a[0],2) d=G(T.nan_to_num,a) d=G(T.clamp,a,-1,1)
+d=G(T.trapezoid,a) d=G(T.cumsum,a,0) d=G(T.logcumsumexp,a,0) d=T.autograd.functional.hessian(lambda_x:(x*x*b).sum(),a)
 d=T.autograd.functional.jacobian(lambda_x:x.exp(),a,create_graph=True)
 d=T.autograd.functional.vhp(lambda_x:x.pow(3).sum(),a,b)[1] d=T.autograd.functional.hvp(lambda_x:x.pow(3).sum(),a,b)[1]
 d=T.autograd.functional.jvp(lambda_x:x*x,a,b)[1] d=T.autograd.functional.vjp(lambda_x:x*b,a,a)[1]
 d=T.autograd.functional.jacobian(lambda_x:x*b,a,vectorize=True)
 d=T.func.jvp(T.func.grad(lambda_x:x.pow(3).sum()),(a,),(b,))[1]
 d=T.func.vmap(T.func.hessian(lambda_x:x.sin().prod()))(a)
-d=T.func.jacrev(lambda_x:T.func.jacfwd(lambda_y:y*x)(x))(a[0]) d=T.func.linearize(lambda_x:x*x,a.detach())[1](b.detach())
-d=T.func.vmap(lambda_x,y:x*y,in_dims=(0,None))(a,b) d=T.func.vmap(lambda_x:x.sum(),in_dims=1,out_dims=0)(a)
-d=T.func.vmap(lambda_x:(x,x*2),out_dims=(0,1))(a)[1] d=T.func.functionalize(lambda_x:x.clone().mul_(2))(a)
-d=T.func.grad_and_value(lambda_x:x.pow(2).sum())(a)[1] d=T.func.grad(lambda_x,y:(x*y).sum(),argnums=(0,1))(a,b)[1]
-d=T.func.vjp(lambda_x:(x,x*2),a)[1]((a,b))[0] d=T.autograd.grad(a.sum(),b) d=T.autograd.grad(a,b)
-d=T.autograd.grad(a.sum(),[a,b],allow_unused=True)
+d=T.func.jacrev(lambda_x:T.func.jacfwd(lambda_y:y*x)(x))(a[0])
+d=T.func.linearize(lambda_x:x*x,a.detach())[1](b.detach()) d=T.func.vmap(lambda_x,y:x*y,in_dims=(0,None))(a,b)
+d=T.func.vmap(lambda_x:x.sum(),in_dims=1,out_dims=0)(a) d=T.func.vmap(lambda_x:(x,x*2),out_dims=(0,1))(a)[1]
+d=T.func.functionalize(lambda_x:x.clone().mul_(2))(a) d=T.func.grad_and_value(lambda_x:x.pow(2).sum())(a)[1]
+d=T.func.grad(lambda_x,y:(x*y).sum(),argnums=(0,1))(a,b)[1] d=T.func.vjp(lambda_x:(x,x*2),a)[1]((a,b))[0]
+d=T.autograd.grad(a.sum(),b) d=T.autograd.grad(a,b) d=T.autograd.grad(a.sum(),[a,b],allow_unused=True)
 d=T.autograd.grad([a.sum(),a.prod()],[a],[None,T.tensor(2.)],retain_graph=True)[0] d=T.autograd.grad(a,a,b)[0]
 d=T.autograd.grad(a.sum(),a,T.ones(2)) d=T.autograd.grad(a.sum(),b,materialize_grads=True,retain_graph=True)[0]
 d=T.autograd.grad(a.detach(),a) d=T.autograd.grad(a.sum(),[]) d=T.autograd.grad([],[a]) a.sum().backward()

@@ -63,7 +63,7 @@ SINGULAR = "a singular matrix"  # or nearly: the last digits decide
 STALE = "a saved tensor was written"  # one of those too
 GRADIENTS = r"grad\(|\bG\(|FWD|T\.func|functional"
 MANNERS = "'torch\\.|pickle"  # how Python names a class of C
-MILD = {"grad_fn", "stride", "text"}
+MILD = {"class", "grad_fn", "sentence", "stride", "text"}  # kinds of differences that are reported with ``--mild``
 LARGE = "a large tensor"  # products of products (kron) would fill the memory
 
 
@@ -172,7 +172,9 @@ def _sorted(seed: int, sort: str = "") -> list[str]:
     composed = callable(table)  # results grow with each transform: they are not given to another one
     lines = []
     for n in "abc":
-        recorded = r.random() < 0.7 and not composed and sort not in ("out", "dtypes")  # which refuses what requires grad
+        recorded = (
+            r.random() < 0.7 and not composed and sort not in ("out", "dtypes")
+        )  # which refuses what requires grad
         made = f"R({r.choice(shapes)},False,{(dtype := r.choice(dtypes))!r}){r.choice(['', ending])}"
         recorded = recorded and dtype[0] in "fbc"
         lines.append(f"{n}={made}.requires_grad_({recorded})")
@@ -228,7 +230,9 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
     stream = np.random.RandomState(seed)
 
     def made(shape: tuple[int, ...], requires_grad: bool, dtype: str) -> Any:
-        drawn = np.asarray(stream.uniform(-1.5, 1.5, shape) * (1 + 2 * (dtype[0] in "iu")), "f4" if dtype == "b2" else dtype)
+        drawn = np.asarray(
+            stream.uniform(-1.5, 1.5, shape) * (1 + 2 * (dtype[0] in "iu")), "f4" if dtype == "b2" else dtype
+        )
         return T.tensor(drawn, requires_grad=requires_grad, dtype=T.bfloat16 if dtype == "b2" else None)
 
     calls: list[Any] = []
@@ -249,25 +253,7 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
         try:
             exec(line, scope)
         except Exception as error:  # noqa: BLE001  which one is what is compared
-            outcome, sentence = type(error).__name__, re.split(r"\.\s|\n", str(error).strip().replace("wengert", "torch"))[0].replace(":", "")
-            if "single memory location" in str(error):
-                outcome = OVERLAP
-            if re.search(FAULTS, str(error)):
-                outcome = BROKEN
-            if "backward" in line and "a bool tensor is not supported" in str(error):
-                outcome = BROKEN  # the formula of logaddexp subtracts the operands
-            if "Nested forward mode AD" in str(error) or ("a view of a leaf" in str(error) and "FW" in lines[0]):
-                outcome = BROKEN  # what PyTorch refuses of dual tensors
-            if "kron" in line and "view size is not compatible" in str(error):
-                outcome = BROKEN  # of factors in two orders in memory
-            if "Can't detach views" in str(error):
-                outcome = BROKEN  # some of PyTorch's gradients are views
-            if "singular" in str(error):
-                outcome = SINGULAR
-            if "second time" in str(error):
-                outcome = AGAIN
-            if "modified by an inplace operation" in str(error):
-                outcome = STALE
+            outcome, sentence = _class_of(error, line, lines[0]), _sentence(error)
         if any(T.is_tensor(t) and not t.is_nested and t.numel() > 2000 for t in map(scope.get, NAMES)):
             return [*log, (LARGE, {})]
         state: dict[str, Any] = {}
@@ -279,6 +265,35 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
         log.append((outcome, state | {"calls": tuple(calls), "sentence": sentence}))
         calls.clear()
     return log
+
+
+def _sentence(error: Exception) -> str:
+    """The first sentence of an error, without the library's name."""
+    return re.split(r"\.\s|\n", str(error).strip().replace("wengert", "torch"))[0].replace(":", "")
+
+
+def _class_of(error: Exception, line: str, first: str) -> str:
+    """The name of an error's class, or of the reason why a program ends there."""
+    text = str(error)
+    reasons = {
+        "single memory location": OVERLAP,
+        "singular": SINGULAR,
+        "second time": AGAIN,
+        "modified by an inplace operation": STALE,
+    }
+    broken = (
+        re.search(FAULTS, text)
+        or (
+            "backward" in line and "a bool tensor is not supported" in text
+        )  # logaddexp's formula subtracts the operands
+        or "Nested forward mode AD" in text  # what PyTorch refuses of dual tensors
+        or ("a view of a leaf" in text and "FW" in first)
+        or ("kron" in line and "view size is not compatible" in text)  # of factors in two orders in memory
+        or "Can't detach views" in text  # some of PyTorch's gradients are views
+    )
+    if broken:
+        return BROKEN
+    return next((reason for words, reason in reasons.items() if words in text), type(error).__name__)
 
 
 def _ends(outcome: str, state: dict[str, Any]) -> bool:
@@ -324,7 +339,9 @@ def _parts(x: Any, y: Any, rtol: float) -> tuple[Any, Any]:
     """The parts of two values that differ."""
     if isinstance(x, dict) and isinstance(y, dict) and x.keys() == y.keys():
         pairs = {key: _parts(x[key], y[key], rtol) for key in x if _differing(x[key], y[key], rtol)}
-        return ({key: p for key, (p, _) in pairs.items()}, {key: q for key, (_, q) in pairs.items()}) if pairs else (x, y)
+        return (
+            ({key: p for key, (p, _) in pairs.items()}, {key: q for key, (_, q) in pairs.items()}) if pairs else (x, y)
+        )
     return x, y
 
 
@@ -349,58 +366,68 @@ def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
         used = [dense[name] for name in (*names, *(name for name in dense if name not in names)) if name in dense]
     else:
         used = [dense[name] for name in dict.fromkeys(names) if name in dense]
-    if len(used) < len(names):
-        return True  # a tensor with itself
     places = {t.untyped_storage().data_ptr() for t in used}
     return len(places) < len(used) or any(0 in t.stride() for t in dense.values())
 
 
-def difference(seed: int, torch: ModuleType, wengert: ModuleType, sort: str = "") -> str | None:
-    """What differs in a seed's program; ``None`` if nothing does."""
+def difference(seed: int, torch: ModuleType, wengert: ModuleType, sort: str = "", mild: bool = False) -> str | None:
+    """What differs in a seed's program; ``None`` if nothing does. ``mild``: differences of ``MILD`` kinds count too."""
     lines = program(seed, sort)
-    mild = None
-    known: set[str] = set()  # in what gradients differ, and what is computed from them
-    rtol = 5e-2 if any("'f2'" in line or "'b2'" in line or "half()" in line for line in lines) else 1e-4
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs, ours = (_run(T, lines, seed) for T in (torch, wengert))
+    rtol = 5e-2 if any("'f2'" in line or "'b2'" in line or "half()" in line for line in lines) else 1e-4
+    known: set[str] = set()  # in what gradients differ, and so what is computed from them
+    first = None
     for k, ((outcome, state), (mine, my_state)) in enumerate(zip(theirs, ours, strict=False)):
-        if _ends(outcome, state):
-            return None
-        if "as_strided" in lines[k] and {outcome, mine} == {"ok", "RuntimeError"}:
-            return None  # PyTorch's result of a reduction may lie in larger memory, its gradient in that of one element
-        if (outcome, mine) in ((STALE, "ok"), ("ok", OVERLAP)) or mine == SINGULAR:
-            return None
-        if {outcome, mine} <= {OVERLAP, STALE, AGAIN, "RuntimeError", "NotImplementedError"}:
-            mine = outcome  # which refusal comes first
-        if "backward" in lines[k] and "ok" not in (outcome, mine):
-            return None  # which leaves had their gradients when the pass failed is the engine's affair
-        text = f"seed {seed}:\n" + "\n".join(lines[: k + 1])
-        if mine != outcome and "ok" in (mine, outcome):
-            if re.search(r"out=|_\(|[-+*/\]]=", lines[k]) and _shared(torch, lines[: k + 1], seed):
-                return None
-            return f"{text}\nwhether: PyTorch: {outcome} {state['sentence']}, wengert: {mine} {my_state['sentence']}"
-        errors = [(outcome, state["sentence"]), (mine, my_state["sentence"])]
-        if errors[0] != errors[1] and not re.search(MANNERS, state["sentence"]):
-            mild = mild or f"{text}\n{'class' if mine != outcome else 'sentence'}: PyTorch: {errors[0]}, wengert: {errors[1]}"
-        if "ok" not in (outcome, mine) and re.search(r"\[.*\]=|_\(", lines[k]):
-            return mild  # what was written before the error
-        for name in (*NAMES, "m", "o", "calls"):
-            kinds = _differing(state[name], my_state[name], rtol)
-            if re.search(GRADIENTS, lines[k]):
-                known |= kinds & {"stride", "grad_fn"}  # ``test_gradient_layouts`` has a list
-            kinds -= known
-            if not kinds:
-                continue
+        if _ends(outcome, state) or "RuntimeError" in my_state.values():
+            return first
+        found = _of_line(lines[k], outcome, mine, state, my_state, rtol, known, bool(seed % 2 or sort))
+        if found is None:
+            continue
+        kinds, text = found
+        text = f"seed {seed}:\n" + "\n".join(lines[: k + 1]) + "\n" + text
+        if not kinds:
+            return first
+        if kinds <= MILD:
+            first = first or (text if mild else None)
+            continue
+        written = re.search(r"out=|_\(|[-+*/\]]=|\w=\w", lines[k].replace(" ", ""))
+        return first if written and _shared(torch, lines[: k + 1], seed) else text
+    return first
+
+
+def _of_line(
+    line: str, outcome: str, mine: str, state: Any, my_state: Any, rtol: float, known: set[str], sorted_: bool
+) -> tuple[set[str], str] | None:
+    """In what a line's outcomes differ, and how; an empty set: the rest of the program says nothing."""
+    if "as_strided" in line and {outcome, mine} == {"ok", "RuntimeError"}:
+        return set(), ""  # PyTorch's result of a reduction may lie in larger memory, its gradient in that of a number
+    if (outcome, mine) in ((STALE, "ok"), ("ok", OVERLAP)) or mine == SINGULAR:
+        return set(), ""
+    sentences = [state["sentence"], my_state["sentence"]]
+    if {outcome, mine} <= {OVERLAP, STALE, AGAIN, "RuntimeError", "NotImplementedError"}:
+        mine = outcome  # which refusal comes first
+    if "backward" in line and "ok" not in (outcome, mine):
+        return set(), ""  # which leaves had their gradients when the pass failed is the engine's affair
+    if mine != outcome:
+        kind = "whether" if "ok" in (mine, outcome) else "class" if sorted_ else "the class"
+        return {kind}, f"{kind}: PyTorch: {outcome} {sentences[0]}, wengert: {mine} {sentences[1]}"
+    if outcome != "ok" and re.search(r"\[.*\]=|_\(", line):
+        return set(), ""  # what was written before the error
+    kinds: set[str] = set()
+    texts = []
+    for name in (*NAMES, "m", "o", "calls"):
+        differing = _differing(state[name], my_state[name], rtol)
+        if re.search(GRADIENTS, line):
+            known |= differing & {"stride", "grad_fn"}  # ``test_gradient_layouts`` has a list
+        if differing - known:
+            kinds |= differing - known
             pair = _parts(state[name], my_state[name], rtol)
-            what = f"{text}\n{'/'.join(sorted(kinds))} of {name}, PyTorch: {pair[0]}\n{name}, wengert: {pair[1]}"
-            if kinds <= MILD:
-                mild = mild or what
-                continue
-            if re.search(r"_\(|\w=\w", lines[k].replace(" ", "")) and _shared(torch, lines[: k + 1], seed):
-                return mild  # of a tensor to an overlapping part of itself: the order decides
-            return what
-    return mild
+            texts.append(f"{'/'.join(sorted(differing))} of {name}, PyTorch: {pair[0]}\n{name}, wengert: {pair[1]}")
+    if not kinds and sentences[0] != sentences[1] and not re.search(MANNERS, sentences[0]):
+        return {"sentence"}, f"sentence: PyTorch: {sentences[0]}, wengert: {sentences[1]}"
+    return (kinds, "\n".join(texts)) if kinds else None
 
 
 def main() -> None:
@@ -413,12 +440,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600, help="how long to run (an hour)")
     parser.add_argument("--seed", type=int, help="one program")
     parser.add_argument("--sort", default="", help="programs of one sort, such as 'mixed'")
+    parser.add_argument("--mild", action="store_true", help="print also how names, strides and sentences differ")
     parser.add_argument("--first", type=int, default=int(time.time()), help="the first seed")
     args = parser.parse_args()
     end = time.monotonic() + args.seconds
     seed, count, found = args.first if args.seed is None else args.seed, 0, 0
     while count == 0 or (args.seed is None and time.monotonic() < end):
-        text = difference(seed, torch, wengert, args.sort)
+        text = difference(seed, torch, wengert, args.sort, args.mild)
         if text is not None:
             found += 1
             print(text, "\n", flush=True)  # noqa: T201  a command's output

@@ -429,8 +429,9 @@ def _parts(tensor: Tensor, now: _Level | None) -> tuple[Tensor, Tensor | None]:
     while tensor._node is None and isinstance(a, (Constant, Tensor)):  # results of operators on constants in a level
         tensor = _plain(a.v) if isinstance(a, Constant) else a
         a = tensor._payload
-    dual = now is not None and isinstance(a, Dual) and a.tag == now.tag
-    return (shown(a.v, now), tangent_of(tensor)) if dual else (tensor, None)
+    if now is None or not isinstance(a, Dual) or a.tag != now.tag:
+        return tensor, None
+    return shown(a.v, now), tangent_of(tensor)
 
 
 def tangent_of(t: Tensor) -> Tensor | None:
