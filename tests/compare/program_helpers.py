@@ -271,14 +271,14 @@ def _written_by_users(T: ModuleType, told: Any) -> dict[str, Any]:
 
 
 def _tools(T: ModuleType, told: Any) -> dict[str, Any]:
-    def graph(tensor: Any, most: int = 12) -> list[Any]:
+    def graph(tensor: Any, most: int = 12) -> dict[str, Any]:
         """The names of a graph's nodes, breadth first, with the outputs that edges lead to."""
         found, waiting = [], [(tensor.grad_fn, 0)]
         while waiting and len(found) < most:
             node, number = waiting.pop(0)
             found.append((None if node is None else node.name(), number))
             waiting += [] if node is None else node.next_functions
-        return found
+        return {"grad_fn": found}
 
     def reloaded(value: Any, **options: Any) -> Any:
         file = io.BytesIO()

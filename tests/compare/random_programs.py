@@ -206,7 +206,7 @@ def _seen(T: ModuleType, value: Any, printed: bool = False) -> Any:
         return _seen(T, value.state_dict())
     if isinstance(value, dict):
         return {str(key): _seen(T, of) for key, of in value.items()}
-    if type(value) in (list, tuple):
+    if isinstance(value, (list, tuple)):
         return [_seen(T, of) for of in value]
     if not isinstance(value, T.Tensor):
         text = re.sub(r" at 0x\w+", "", repr(value)).replace("wengert", "torch")
@@ -367,7 +367,10 @@ def _shared(torch: ModuleType, lines: list[str], seed: int) -> bool:
     else:
         used = [dense[name] for name in dict.fromkeys(names) if name in dense]
     places = {t.untyped_storage().data_ptr() for t in used}
-    return len(places) < len(used) or any(0 in t.stride() for t in dense.values())
+    repeated = any(
+        t.numel() > 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) for t in dense.values()
+    )
+    return len(places) < len(used) or repeated
 
 
 def difference(seed: int, torch: ModuleType, wengert: ModuleType, sort: str = "", mild: bool = False) -> str | None:
