@@ -164,12 +164,13 @@ class Tensor(metaclass=TensorMeta):
     @property
     def is_leaf(self) -> bool:
         """True for a tensor that the user made or that needs no gradient."""
-        return type(current_fn(self)) in LEAVES
+        fn = current_fn(self) if stale_views else self._node
+        return type(fn) in LEAVES
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-        fn = current_fn(self)
+        fn = shown_fn(self)
         if type(fn) in LEAVES:
             a = self._payload
             if type(a) is ndarray and a.base is None:  # not a view
@@ -306,7 +307,13 @@ def current_fn(tensor: Tensor) -> Node | None:
         from .views import refresh
 
         refresh(tensor)
-    if tensor._node is not None and view_of(tensor) is not None:
+    return tensor._node
+
+
+def shown_fn(tensor: Tensor) -> Node | None:
+    """``current_fn`` for who looks at it: a view of memory that was written unrecorded gets a new node, too."""
+    fn = current_fn(tensor)
+    if fn is not None and view_of(tensor) is not None:
         from .views import refresh_written
 
         refresh_written(tensor)
