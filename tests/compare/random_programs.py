@@ -1,8 +1,10 @@
 """Random programs on both libraries, line by line: views, writes, passes, hooks, transforms, layouts, threads, errors.
 
-After each line every variable is compared (value, shape, dtype, ``requires_grad``, ``is_leaf``, ``.grad``), and the
-line itself: whether it worked, or the class of its error. Each seed is one program: an even one of plain tensors of
-up to three dimensions (``_plain``), an odd one of a sort of its own (``SORTS``). A program ends (``_ends``) where
+After each line every variable is compared (value, shape, dtype, ``requires_grad``, ``is_leaf``, ``.grad``), modules
+and optimizers, and the line itself: whether it worked, or the class of its error. With ``--mild`` so are strides, names
+of nodes, what is printed of a new variable, and first sentences of errors.
+
+Each seed is one program: an even one of plain tensors of up to three dimensions (``_plain``), an odd one of a sort of its own (``SORTS``). A program ends (``_ends``) where
 PyTorch refuses what wengert can do or makes a mistake.
 
 ``python tests/compare/random_programs.py --seconds 3600`` runs programs for an hour and prints those that differ;
