@@ -4,8 +4,8 @@ After each line every variable is compared (value, shape, dtype, ``requires_grad
 and optimizers, and the line itself: whether it worked, or the class of its error. With ``--mild`` so are strides, names
 of nodes, what is printed of a new variable, and first sentences of errors.
 
-Each seed is one program: an even one of plain tensors of up to three dimensions (``_plain``), an odd one of a sort of its own (``SORTS``). A program ends (``_ends``) where
-PyTorch refuses what wengert can do or makes a mistake.
+Each seed is one program: an even one of plain tensors of up to three dimensions (``_plain``), an odd one of a sort of
+its own (``SORTS``). A program ends (``_ends``) where PyTorch refuses what wengert can do or makes a mistake.
 
 ``python tests/compare/random_programs.py --seconds 3600`` runs programs for an hour and prints those that differ;
 ``--seed 17`` runs one, ``--sort mixed`` one sort. The tests run 2,000, others in each week.
