@@ -212,7 +212,9 @@ def _seen(T: ModuleType, value: Any, printed: bool = False) -> Any:
         return [_seen(T, of) for of in value]
     if not isinstance(value, T.Tensor):
         text = re.sub(r" at 0x\w+", "", repr(value)).replace("wengert", "torch")
-        return {"value": value if type(value) in (int, float) else text}
+        if type(value) is str:
+            return {"sentence": text}  # the last digits of what is printed may differ
+        return {"value": value if type(value) in (int, float, complex) else text}
     grad = value.grad if value.is_leaf or value.retains_grad else None
     strided = value.layout is T.strided and not value.is_nested
     return {
@@ -332,7 +334,7 @@ def _differing(x: Any, y: Any, rtol: float) -> set[str]:
         scale = np.abs(x[np.isfinite(x)]).max(initial=1.0)
         atol = rtol / (10 if rtol < 0.01 else 1) * scale
         return set() if x.shape == y.shape and np.allclose(x, y, rtol, atol, equal_nan=True) else {"value"}
-    if isinstance(x, float) and isinstance(y, float):
+    if isinstance(x, (float, complex)) and isinstance(y, (float, complex)):
         return set() if np.isclose(x, y, rtol, rtol, equal_nan=True) else {"value"}
     return set() if type(x) is type(y) and not isinstance(x, np.ndarray) and x == y else {"value"}
 
