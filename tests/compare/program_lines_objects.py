@@ -145,7 +145,7 @@ d=a.as_strided((3,),(1,),1) d=a.unfold(0,2,1) d=a.flatten() d=a.reshape(-1) d=a.
 d=a.data d=a.unsqueeze(0) d=a.squeeze() d=a.view(T.int32) d=a.view(a.shape) d=a.movedim(0,-1)
 d=a.permute(*range(a.dim())[::-1]) d=a.narrow(0,0,1) d=a.select(-1,0) d=a[:0] d=T.empty(0) d=T.zeros(0,3)
 d=T.zeros(2,0) d=T.tensor(2.) d=T.zeros(2,3).t() d=T.zeros(3,1).expand(3,4) d=T.empty_strided((2,3),(1,2)).zero_()
-a.set_(b) a.set_(b.untyped_storage(),0,(2,),(1,)) a.set_() a.data=b a.data=b.clone() a.data=b.double() a.data.mul_(2)
+a.set_(b) a.set_() a.data=b a.data=b.clone() a.data=b.double() a.data.mul_(2)
 a.data[0]=1. a.resize_(0) a.t_() a.squeeze_() a.unsqueeze_(0) a.transpose_(0,-1) a.swapaxes_(0,-1) a.swapdims_(0,1)
 a.as_strided_((2,),(1,)) a.mul_(2) a.add_(b) a.copy_(b) a.zero_() a.add_(1) a.exp_() a.clamp_(-1,1) a[0]=b[0]
 a.view(-1)[0]=2. a.detach().mul_(2) a.detach_() d=a.detach().requires_grad_() a.requires_grad_(False) a.grad=b
@@ -216,7 +216,7 @@ d=T.func.vmap(lambda_x:x.sum(),in_dims=1,out_dims=0)(a) d=T.func.vmap(lambda_x:(
 d=T.func.functionalize(lambda_x:x.clone().mul_(2))(a) d=T.func.grad_and_value(lambda_x:x.pow(2).sum())(a)[1]
 d=T.func.grad(lambda_x,y:(x*y).sum(),argnums=(0,1))(a,b)[1] d=T.func.vjp(lambda_x:(x,x*2),a)[1]((a,b))[0]
 d=T.autograd.grad(a.sum(),b) d=T.autograd.grad(a,b) d=T.autograd.grad(a.sum(),[a,b],allow_unused=True)
-d=T.autograd.grad([a.sum(),a.prod()],[a],[None,T.tensor(2.)],retain_graph=True)[0] d=T.autograd.grad(a,a,b)[0]
+d=T.autograd.grad([a.sum(),a.prod()],[a],[None,T.tensor(2.)],retain_graph=True)[0] d=T.autograd.grad(a,a,b.detach())[0]
 d=T.autograd.grad(a.sum(),a,T.ones(2)) d=T.autograd.grad(a.sum(),b,materialize_grads=True,retain_graph=True)[0]
 d=T.autograd.grad(a.detach(),a) d=T.autograd.grad(a.sum(),[]) d=T.autograd.grad([],[a]) a.sum().backward()
 a.pow(3).sum().backward(create_graph=True) a.sum().backward(T.tensor(2.),retain_graph=True) a.backward() a.grad=None

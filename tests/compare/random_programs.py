@@ -420,8 +420,8 @@ def _of_line(
     if mine != outcome:
         kind = "whether" if "ok" in (mine, outcome) else "class" if sorted_ else "the class"
         return {kind}, f"{kind}: PyTorch: {outcome} {sentences[0]}, wengert: {mine} {sentences[1]}"
-    if outcome != "ok" and re.search(r"\[.*\]=|_\(", line):
-        return set(), ""  # what was written before the error
+    if outcome != "ok" and re.search(r"\[.*\]=|_\(|_hooks\(", line):
+        return set(), ""  # what was written or packed before the error
     kinds: set[str] = set()
     texts = []
     for name in (*NAMES, "m", "o", "calls"):
