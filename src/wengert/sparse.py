@@ -39,6 +39,7 @@ from ._ops.shape.broadcasting import expand_size
 from ._payloads.sparse_errors import missing
 from ._tape.error_text import expect_tensors
 from ._tape.tensor import Tensor, wrap
+from ._tape.view_chain import with_node_name
 from ._tensor_api.legacy_types import TYPES
 
 __all__ = [
@@ -63,7 +64,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
         for k, t in enumerate((mat2, mat1), 1):  # PyTorch multiplies the transposes
             if t.ndim != 2:
                 raise RuntimeError(f"mat{k} must be a matrix, got {t.ndim}-D tensor")
-        return mat1 @ mat2
+        return (mat2.transpose(-2, -1) @ mat1.transpose(-2, -1)).transpose(-2, -1)
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
 
 
@@ -105,7 +106,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
             "addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got "
             f"'mat1' with layout {layouts[1]} and 'mat2' with layout Sparse"
         )
-    return beta * mat + alpha * mm(mat1, mat2)
+    return with_node_name(beta * mat + alpha * mm(mat1, mat2), "SparseAddmmBackward0")
 
 
 def sampled_addmm(

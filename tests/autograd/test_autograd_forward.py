@@ -65,3 +65,15 @@ def test_what_only_hidden_leaves_lead_to_has_no_gradient() -> None:
         with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
             T.autograd.grad(y, leaf, allow_unused=True)
         assert T.autograd.grad(fwAD.unpack_dual(y).tangent, leaf)[0].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_the_primal_of_a_dual_tensor_is_a_view_with_a_node_of_its_own() -> None:
+    x = T.ones(2, requires_grad=True)
+    with fwAD.dual_level():
+        y = fwAD.make_dual(x, T.ones(2)) * 2
+        for t in (x, x * 3, y):
+            primal = fwAD.unpack_dual(t).primal
+            assert primal._is_view()
+            assert primal.grad_fn.name() == "torch::autograd::Identity"
+            if t is not x:
+                assert primal.grad_fn.next_functions[0][0] is t.grad_fn

@@ -160,3 +160,43 @@ def test_an_instance_has_what_nodes_have() -> None:
         f._register_hook_dict(2)
     with pytest.raises(AttributeError, match="'Same' object has no attribute 'nothing'"):
         f.nothing
+
+
+def test_an_output_without_a_derivative_is_saved_without_a_history() -> None:
+    class Gated(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            factor = x * 2
+            ctx.mark_non_differentiable(factor)
+            ctx.save_for_backward(factor)
+            return x * factor, factor
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            (factor,) = ctx.saved_tensors
+            assert not factor.requires_grad
+            return g * factor
+
+    x = T.ones(2, requires_grad=True)
+    y = Gated.apply(x)[0]
+    assert y.grad_fn.saved_tensors[0].is_leaf
+    (g,) = T.autograd.grad(y.sum(), x, create_graph=True)
+    assert not g.requires_grad
+
+
+def test_hooks_of_a_node_get_a_cotangent_for_each_output() -> None:
+    class Two(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x.detach().long()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            return g * 2
+
+    seen: list[Any] = []
+    y = Two.apply(T.ones(2, requires_grad=True))[0]
+    y.grad_fn.register_prehook(lambda given: seen.append([g is None for g in given]))
+    y.grad_fn.register_hook(lambda made, given: seen.append([g is None for g in given]))
+    y.sum().backward()
+    assert seen == [[False, True], [False, True]]

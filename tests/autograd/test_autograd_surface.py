@@ -643,3 +643,25 @@ def described(t: Any) -> Any:
 
 def test_jacobians_by_columns(torch: ModuleType) -> None:
     assert forward_jacobians(wengert) == forward_jacobians(torch)
+
+
+def test_a_hook_of_several_tensors_does_not_count_the_only_root(torch: Any) -> None:
+    def seen(lib: Any) -> list[Any]:
+        w, found = lib.ones(3, requires_grad=True), []
+        y = w * 2
+        loss, other = y.sum(), (w * 3).sum()
+        for tensors, roots in (
+            ((loss, w), loss),
+            ((y, w, loss), loss),
+            ((loss,), loss),
+            ((loss, other), [loss, other]),
+        ):
+            found.append(len(tensors))
+            handle = lib.autograd.graph.register_multi_grad_hook(
+                tensors, lambda gs: found.append([g is not None for g in gs])
+            )
+            lib.autograd.backward(roots, retain_graph=True)
+            handle.remove()
+        return found
+
+    assert seen(wengert) == seen(torch)

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -638,3 +639,21 @@ def test_index_add_of_lines_to_a_scalar(shape: tuple[int, ...]) -> None:
     with pytest.raises(RuntimeError, match=r"source tensor shape must match .* self.shape = \[\] source.shape = \["):
         T.zeros(()).index_add_(0, T.zeros(shape, dtype=T.int64), T.ones(shape))
     assert T.zeros(()).index_add_(0, T.tensor([0]), T.ones(())).item() == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T.tensor(1.).permute()",
+        "T.tensor(1.).unflatten(0, (1, -1))",
+        "T.sub(T.tensor([True]), 1, alpha=.5)",
+        "T.tensor([1]).sub_(True, alpha=.5)",
+    ],
+)
+def test_the_first_refusal_is_torchs(text: str, torch: ModuleType) -> None:
+    found = []
+    for lib in (T, torch):
+        with pytest.raises((TypeError, RuntimeError)) as error:
+            eval(text, {"T": lib})
+        found.append((error.type, str(error.value).split("\n")[0].split(".")[0]))
+    assert found[0] == found[1]

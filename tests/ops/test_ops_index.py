@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -575,3 +576,15 @@ def test_index_put_of_a_dual_tensor() -> None:
             x = fw.make_dual(W.ones(3, 2), W.full((3, 2), 2.0)).clone()
             x.index_put_((W.tensor([1]),), value, accumulate=accumulate)
             assert fw.unpack_dual(x).tangent[:, 0].tolist() == [2.0, 7.0 if accumulate else 5.0, 2.0]
+
+
+def test_the_gradient_that_is_itself_recorded_has_torchs_names(torch: ModuleType) -> None:
+    programs = ["x[[0, 1]]", "x[x > 1]", "x.gather(1, i[:, None])", "x.topk(2)[0]", "x.kthvalue(1)[0]", "x.cumsum(0)"]
+
+    def seen(lib: Any) -> list[Any]:
+        x, i = lib.arange(6.0).view(2, 3).requires_grad_(), lib.tensor([0, 1])
+        made = [eval(text, {"x": x, "i": i}).pow(2).sum() for text in programs]
+        grads = [lib.autograd.grad(y, x, create_graph=True)[0] for y in made]
+        return [(g.grad_fn.name(), g.stride()) for g in grads]
+
+    assert seen(W) == seen(torch)

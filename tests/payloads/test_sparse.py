@@ -672,3 +672,19 @@ def test_the_sum_of_a_dense_and_a_sparse_tensor_has_their_common_dtype(torch: An
         return found
 
     assert outcome(T) == outcome(torch)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
+def test_a_number_keeps_its_dtype(dtype: str) -> None:
+    stored = T.ones((), dtype=getattr(T, dtype)).to_sparse()
+    assert [stored.to_dense().dtype, stored.coalesce().dtype] == [getattr(T, dtype)] * 2
+    assert stored.to_dense().item() == 1
+
+
+def test_names_and_strides_of_products_are_torchs(torch: Any) -> None:
+    def seen(lib: Any) -> list[Any]:
+        x = lib.ones(2, 2, requires_grad=True)
+        made = [lib.sparse.mm(x, x), lib.sparse.addmm(x, x, x), lib.sparse.addmm(x, x.to_sparse(), x)]
+        return [(y.grad_fn.name(), y.stride(), y.tolist()) for y in made]
+
+    assert seen(T) == seen(torch)

@@ -1054,3 +1054,78 @@ def test_a_part_of_an_expanded_tensor_that_is_written_keeps_what_the_formula_nee
         v.sum().backward()
         grads.append(w.grad.item())
     assert grads[0] == pytest.approx(grads[1])
+
+
+@pytest.mark.parametrize("write", ["with T.no_grad(): b.mul_(2)", "b.detach().mul_(2)", "with T.no_grad(): v[0] = 1"])
+def test_a_view_whose_memory_was_written_unrecorded_shows_a_new_history(write: str) -> None:
+    x = T.ones(2, 3, requires_grad=True)
+    b = x * 1
+    v, rows = b[0], b.unbind(0)
+    w = v.sum()
+    seen: list[str] = []
+    v.register_hook(lambda g: seen.append("before"))
+    exec(write, {"T": T, "b": b, "v": v})
+    assert v.grad_fn is v.grad_fn
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    assert "grad_fn=<AsStridedBackward0>" in repr(v)
+    assert v.grad_fn.next_functions[0][0] is b.grad_fn
+    v.register_hook(lambda g: seen.append("after"))
+    v.sum().backward(retain_graph=True)
+    assert seen == ["after"]
+    assert x.grad.tolist() == [[1, 1, 1], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        T.autograd.grad(w, v)
+    with pytest.raises(RuntimeError, match="Output 0 of Unbind is a view and its base or another view of its base"):
+        rows[0].grad_fn
+    assert "grad_fn=<Invalid>" in repr(rows[0])
+
+
+def test_a_tensor_that_is_copied_to_itself_is_written() -> None:
+    x = T.ones(2, requires_grad=True)
+    y = T.ones(2)
+    z = x * y
+    y.copy_(y)
+    assert y._version == 1
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+        z.sum().backward()
+
+
+def test_strides_of_a_part_without_elements_of_a_conjugate_view() -> None:
+    """They were computed from elements at no address, which ended the process."""
+    c = T.ones(2, 3, dtype=T.complex64).conj()
+    parts = (c[:0], c[:0].mT, c.imag[:0], c.mH[:0])
+    assert [part.stride() for part in parts] == [(3, 1), (1, 3), (6, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("text", ["x.exp()", "x.tanh()", "T.softmax(x, 0)", "x.max(0)[0].sqrt()", "Kept.apply(x)"])
+def test_a_result_whose_data_is_replaced_was_saved_as_it_was(text: str) -> None:
+    class Kept(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    grads = []
+    for replace in (False, True):
+        x = T.tensor([0.5, 1.5], requires_grad=True)
+        y = eval(text, {"T": T, "x": x, "Kept": Kept})
+        z = y.sum()
+        if replace:
+            y.data = y.data * 10
+        z.backward()
+        grads.append(x.grad.tolist())
+    assert grads[0] == grads[1]
+
+
+def test_an_input_whose_data_is_replaced_is_read_anew() -> None:
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 1
+    y = h * h
+    h.data = h.data * 5
+    y.sum().backward()
+    assert x.grad.tolist() == [10, 20]

@@ -114,3 +114,19 @@ def test_a_deep_copy_shares_memory_with_the_copied_tensor() -> None:
     row.fill_(7)
     assert storage.tolist() == [7.0, 7.0]
     assert t.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("given", ["(T.ones(3),)", "()", "(T.ones(4).untyped_storage(), 1, (2,))"])
+def test_set_has_no_derivative(given: str) -> None:
+    """The old history, of elements that are gone, led to a gradient of another shape."""
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    y.set_(*eval(given, {"T": T}))
+    assert "grad_fn=<NotImplemented>" in repr(y)
+    with pytest.raises(RuntimeError, match="derivative for set_ is not implemented"):
+        y.sum().backward()
+    z = T.zeros(2)
+    z.set_(x)
+    assert z.grad_fn.name() == "torch::autograd::NotImplemented"
+    with T.no_grad():
+        assert T.zeros(2).set_(x).is_leaf

@@ -26,6 +26,7 @@ from .._base import dtypes
 from .._base.errors import LinAlgError, noted
 from .._base.registry import ARRAYS, REGISTRY, TRANSFORMED, XP, Operator
 from .._tape.tensor import META, Tensor, device_of, wrap
+from .._tape.view_chain import CONJUGATES
 from .transforms import DEEPEST, VALUE_DTYPES, Transformed, plain_dtype
 
 META_DEPTH = DEEPEST + 2  # a depth that no transform has: these dtypes belong to meta payloads only
@@ -467,5 +468,7 @@ def _view(info: Operator, a: Meta, p: tuple[Any, ...]) -> Any:
         return Meta(shape, a.dtype, strides, a.memory, a.offset)
     if name == "expand":
         return Meta(p[0], a.dtype, _expanded_strides(a, p[0]), a.memory, a.offset)
+    if name in CONJUGATES:  # they compute, and a ghost has no elements
+        return a
     r = getattr(ARRAYS, name)(_ghost(a), *p)
     return _seen(a, r) if info.outputs == 1 else tuple(_seen(a, each) for each in r)

@@ -106,7 +106,7 @@ class Sparse(Stored):
             return self
         n = self.indices.shape[0]
         if not n:
-            return Sparse(self.indices[:, :1], self.values.sum(0, keepdims=True), self.shape, True)
+            return Sparse(self.indices[:, :1], self.values.sum(0, self.values.dtype, keepdims=True), self.shape, True)
         flat = np.ravel_multi_index(tuple(self.indices), self.shape[:n]) if self.indices.size else self.indices[:1]
         places, own = np.unique(flat.reshape(-1), return_inverse=True)
         values = np.zeros((places.size, *self.values.shape[1:]), self.values.dtype)
@@ -119,7 +119,7 @@ class Sparse(Stored):
         dense_strides(self.shape, self.values.dtype.itemsize)  # an error if it is too large
         a = np.zeros(self.shape, self.values.dtype)
         if not len(self.indices):
-            a += self.values.sum(0)
+            a += self.values.sum(0, self.values.dtype)
         elif self.coalesced:
             a[tuple(self.indices)] = self.values
         else:

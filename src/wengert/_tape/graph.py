@@ -21,7 +21,7 @@ from .engine import run
 from .node import AccumulateGrad, Node, NoHistory, port_of
 from .properties import retain_grad
 from .stochastic import seeded
-from .tensor import Tensor, current_fn, payload_like, stale_views, wrap
+from .tensor import Tensor, current_fn, payload_like, shown_fn, stale_views, wrap
 
 
 class Interceptor(NamedTuple):
@@ -314,7 +314,7 @@ def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any, returned: bool 
 def _input_node(t: Any) -> Node:
     if not isinstance(t, Tensor) and not hasattr(t, "node"):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-    node = edge_node(t)
+    node = shown_fn(t) if isinstance(t, Tensor) else edge_node(t)
     if node is None:
         raise noted(
             RuntimeError("One of the differentiated Tensors does not require grad"),

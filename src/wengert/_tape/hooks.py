@@ -157,10 +157,10 @@ def in_silence(n: Node, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
 
 
 def count_outputs(n: Node) -> int:
-    """How many cotangents a node takes: the last outputs have none if they are integers, such as indices."""
+    """How many cotangents a node takes: an operator's last outputs have none if they are integers, such as indices."""
     metas = getattr(n, "outputs_meta", ())
     count = len(metas)
-    while count > 1 and (dtype := metas[count - 1][1]) is not None and dtype.kind not in "fcV":
+    while count > 1 and not n.by_user and (dtype := metas[count - 1][1]) is not None and dtype.kind not in "fcV":
         count -= 1
     return max(count, 1)
 

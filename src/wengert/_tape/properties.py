@@ -21,7 +21,8 @@ from .conjugates import conjugate_views, data_box
 from .error_text import cpp_name
 from .inference import is_inference
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
-from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload
+from .saved import keep_for_its_node
+from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload, shown_fn
 from .view_chain import reshaped_in_place
 from .views import begin_history
 
@@ -267,6 +268,8 @@ def set_data(self: Tensor, value: Tensor) -> None:
         a = a[...]
     self._payload = a
     if self._box is not None:
+        if type(fn) not in LEAVES:
+            keep_for_its_node(self)
         self._box.a = a
 
 
@@ -283,7 +286,7 @@ def retain_grad(self: Tensor) -> None:
     """
     if transforms and in_transform():
         raise _refused_in_transform("Tensor.retain_grad()", "retain_grad()")
-    fn = current_fn(self)
+    fn = shown_fn(self)
     if fn is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if type(fn) in LEAVES or self.__dict__.get("_retains"):
@@ -308,7 +311,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     tensor([2., 2., 2.])
     >>> h.remove()
     """
-    fn = current_fn(self)
+    fn = shown_fn(self)
     if fn is None:
         raise noted(
             RuntimeError("cannot register a hook on a tensor that doesn't require gradient"),
@@ -320,7 +323,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
-    fn = current_fn(self)
+    fn = shown_fn(self)
     if fn is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if type(fn) is not AccumulateGrad:

@@ -38,6 +38,7 @@ class Refusal(Node):
 
 
 Error = type("Error", (Refusal,), {"__slots__": (), "__module__": "builtins"})
+NotImplemented_ = type("NotImplemented", (Refusal,), {"__slots__": (), "__module__": "builtins"})
 UndefinedGradBackward = type("UndefinedGradBackward", (Refusal,), {"__slots__": (), "__module__": "builtins"})
 
 

@@ -112,15 +112,23 @@ class DetachedVersion(Version):
 
 def refuse_detached(t: Tensor) -> None:
     """Before ``t.detach_()``: nodes that saved the tensor as an input may not use it; its own node still may."""
+    old = t._box
+    assert old is not None
+    t._box = keep_for_its_node(t)
+    old.cell = DetachedVersion()
+
+
+def keep_for_its_node(t: Tensor) -> Box:
+    """Give a result's own node, if that saved it, a box apart from the one of the nodes that it is an input of."""
     from .saved_hooks import replace_boxes  # seldom needed
 
     old = t._box
     assert old is not None
-    t._box = own = Box()
+    own = Box()
     own.a, own.cell = old.a, old.cell
     fn: Any = t._node
     replace_boxes(fn.fx if type(fn) is Port else fn, old, own)
-    old.cell = DetachedVersion()
+    return own
 
 
 def _made(n: Node) -> str:

@@ -164,6 +164,8 @@ def replace_boxes(n: Any, old: Box, new: Box) -> None:
     for place in places(n):
         if _get(n, place) is old:
             _put(n, place, new)
+    if type(of_user := getattr(n, "_boxes", None)) is tuple:
+        n._boxes = tuple((new if box is old else box, fn) for box, fn in of_user)
 
 
 def pack_node(n: Any, hooks: Hooks) -> list[Box]:

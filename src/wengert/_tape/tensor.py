@@ -175,7 +175,7 @@ class Tensor(metaclass=TensorMeta):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-        fn = current_fn(self) if stale_views else self._node
+        fn = shown_fn(self)
         if type(fn) in LEAVES:
             a = self._payload
             if type(a) is ndarray and a.base is None:  # not a view
@@ -305,4 +305,14 @@ def current_fn(tensor: Tensor) -> Node | None:
         from .views import refresh
 
         refresh(tensor)
+    return tensor._node
+
+
+def shown_fn(tensor: Tensor) -> Node | None:
+    """``current_fn`` for who looks at it: a view of memory that was written unrecorded gets a new node, too."""
+    fn = current_fn(tensor)
+    if fn is not None and view_of(tensor) is not None:
+        from .views import refresh_written
+
+        refresh_written(tensor)
     return tensor._node

@@ -35,6 +35,7 @@ from .._tape.delivery import accumulate
 from .._tape.error_text import not_a_tensor
 from .._tape.node import AccumulateGrad, Box, leaf_node, version_of, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from .._tape.view_chain import with_node_name
 from .._tape.views import count_write
 from ..func._levels import check_tangent, holds, only_leads_to
 from .function import in_forward
@@ -89,7 +90,7 @@ class DualTensor(Tensor):
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         from .._tensor_api.protocol import text_of
 
-        primal, tangent = unpack_dual(self)
+        primal, tangent = _parts(self, _level())
         if tangent is None or not isinstance(primal._payload, (np.ndarray, np.generic)):
             return text_of(primal if tangent is None else self)
         return text_of(wrap(Dual(primal._payload, tangent, 0), primal._node))
@@ -419,13 +420,18 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise not_a_tensor("_unpack_dual", "dual", 1, tensor)
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
+    primal, tangent = _parts(tensor, now)
+    return UnpackedDualTensor(with_node_name(primal.view_as(primal), "torch::autograd::Identity"), tangent)
+
+
+def _parts(tensor: Tensor, now: _Level | None) -> tuple[Tensor, Tensor | None]:
     a = tensor._payload
     while tensor._node is None and isinstance(a, (Constant, Tensor)):  # results of operators on constants in a level
         tensor = _plain(a.v) if isinstance(a, Constant) else a
         a = tensor._payload
-    if not (isinstance(a, Dual) and a.tag == now.tag):
-        return UnpackedDualTensor(tensor.view_as(tensor), None)
-    return UnpackedDualTensor(shown(a.v, now), tangent_of(tensor))
+    if now is None or not isinstance(a, Dual) or a.tag != now.tag:
+        return tensor, None
+    return shown(a.v, now), tangent_of(tensor)
 
 
 def tangent_of(t: Tensor) -> Tensor | None:

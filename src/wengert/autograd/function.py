@@ -474,7 +474,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
         box = box_of(t)
         if inference_tensors and is_inference(t):
             raise not_saved()
-        k = next((k for k, r in enumerate(results) if r is t), None)
+        k = next((k for k, r in enumerate(results) if r is t and r._node is not None), None)
         if hooks:
             from .._tape.saved_hooks import pack_box
 

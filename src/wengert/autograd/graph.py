@@ -372,7 +372,8 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
             from ._task import refuse_leaf
 
             refuse_leaf(now)
-        running = {(n.fx, n.k) if type(n) is Port else (n, None) for n in now.nodes()}
+        only_root = {now.roots[0][0]} if len(now.roots) == 1 else set()  # PyTorch does not count it: fn may run twice
+        running = {(n.fx, n.k) if type(n) is Port else (n, None) for n in now.nodes() - only_root}
         return [sum((ref(), k) in running for ref, k in sources), [None] * len(sources)]
 
     def inner(i: int) -> Callable[[Tensor], None]:

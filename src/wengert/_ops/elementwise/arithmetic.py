@@ -248,9 +248,9 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
     if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS):
         return plain(input, other)
     dtype = common_dtype((input, other))
-    _check_alpha(dtype, alpha, name)
     if plain is not add:
         _refuse_bool_difference(None, input, other, dtype)
+    _check_alpha(dtype, alpha, name)
     if alpha == 1:
         return plain(input, other)
     if dtype not in INEXACT:

@@ -319,6 +319,7 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
 @general(
     tensors=-1,
     constants_from=1,
+    node="IndexPutImplBackward0",
     grad=lambda xp, g, tensors_from1, tensors_shape, dims: _nones(tensors_shape, xp.index([g, *tensors_from1], dims)),
     jvp=lambda xp, tangents, result, *args: xp.index_back([tangents[0], *args[1:-2]], *args[-2:]),
     holomorphic=False,

@@ -54,6 +54,7 @@ def plain_gather(lib, self, index, dim):
 
 @general(
     tensors=2,
+    node="ScatterAddBackward0",
     grad={"self": lambda xp, g, index, dim: xp.gather(g, index, dim)},
     jvp=lambda xp, tangents, result, self, index, size, dim: xp.gather_back(tangents[0], index, size, dim),
     holomorphic=False,

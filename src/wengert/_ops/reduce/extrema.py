@@ -68,6 +68,7 @@ def _take_along(lib, self, index, dim, unique):
 
 @general(
     tensors=2,
+    node="ScatterBackward0",
     grad={"self": lambda xp, g, index, dim, size, unique: xp._take_along(g, index, dim, unique)},
     batch=("dim", ("dim",)),
     dtypes="fcib",

@@ -50,11 +50,14 @@ def cumsum(lib, self, dim):
 
 
 @linear(
-    transpose=lambda xp, g, dim: xp.cumsum(g, dim), batch=("dim", ("dim",)), samples=[((3, 4), (1,)), ((3, 4), (0,))]
+    node="FlipBackward0",
+    transpose=lambda xp, g, dim: xp.cumsum(g, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1,)), ((3, 4), (0,))],
 )
 def _cumsum_reverse(lib, self, dim):
     """Cumulative sum along a dim from its end."""
-    return scanned(lib.add, self, dim, True)
+    return lib.ascontiguousarray(scanned(lib.add, self, dim, True))
 
 
 @reduction(

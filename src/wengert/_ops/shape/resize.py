@@ -19,9 +19,10 @@ from ..._tape.error_text import cpp_name, expect_tensor
 from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, hooks_of, leaf_node, version_of, view_of
 from ..._tape.promotion import logical_dtype
+from ..._tape.refusal import NotImplemented_
 from ..._tape.tensor import Tensor, alias_payload, given_away, note_view, stale_views, wrap
 from ..._tape.view_chain import chain_of, is_replayed, reshaped_in_place, with_node_name
-from ..._tape.views import check_inplace, count_write, refresh
+from ..._tape.views import check_inplace, count_write, rebase_history, refresh
 from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
 from .strided import as_strided, at_strides
@@ -241,6 +242,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if inference_tensors:
         refuse_write(self)
     if source is None:
+        _lose_history(self, None)
         _new_payload(self, np.empty(0, self._payload.dtype), version_of(self))
         count_write(self)
         return self
@@ -266,6 +268,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         if storage_offset < 0:
             raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
         a = as_strided(detach(source), size, stride, source.storage_offset() + storage_offset)._payload
+    _lose_history(self, source._node)
     _new_payload(self, a, version_of(self))
     count_write(self)
     if type(self._node) is AccumulateGrad:  # as in PyTorch, the graph so far leads to another node
@@ -273,6 +276,12 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         leaf_node(self).grad = grad
         self._node._hooks = hooks
     return self
+
+
+def _lose_history(self: Tensor, given: Any) -> None:
+    """``set_`` has no derivative: a backward pass that arrives at the tensor is an error."""
+    if is_grad_enabled() and (self._node is not None or given is not None):
+        rebase_history(self, NotImplemented_("derivative for set_ is not implemented", (self._node, given), (None,)))
 
 
 @public("Tensor.resize")

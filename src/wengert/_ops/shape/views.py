@@ -239,6 +239,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     shape = tuple(a.shape)
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     n = shape[dim]
     try:
         sizes = full_size(sizes, (n,))
@@ -361,8 +363,8 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    if dims is not None and order:
-        raise misfit(".permute", *order, dims)
+    if (dims is None) is (not order):
+        raise misfit(".permute", *order, *(() if dims is None else (dims,)))
     asked = order if dims is None else (dims,)
     if len(asked) == 1 and type(asked[0]) in (tuple, list):
         asked = tuple(asked[0])
