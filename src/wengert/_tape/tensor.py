@@ -25,7 +25,7 @@ from numpy import ndarray
 from .._base.dtypes import BY_NUMPY, SIZES, device
 from .._base.hooks import hook
 from .._base.torch_function import DISABLED, subclassed, taken_over
-from .node import LEAVES, Box, Node, Port, box_of, view_of
+from .node import LEAVES, Box, Node, Port, box_of, version_of, view_of
 
 new: Any = object.__new__
 CPU = device("cpu")
@@ -309,10 +309,10 @@ def current_fn(tensor: Tensor) -> Node | None:
 
 
 def shown_fn(tensor: Tensor) -> Node | None:
-    """``current_fn`` for who looks at it: a view of memory that was written unrecorded gets a new node, too."""
+    """``current_fn`` where a program looks at it: a view whose memory was written unrecorded gets a new node, too."""
     fn = current_fn(tensor)
-    if fn is not None and view_of(tensor) is not None:
-        from .views import refresh_written
+    if fn is not None and view_of(tensor) is not None and fn._seq < version_of(tensor)._seq:
+        from .views import regenerate
 
-        refresh_written(tensor)
+        regenerate(tensor)
     return tensor._node

@@ -559,12 +559,6 @@ def refresh(tensor: Tensor) -> None:
     regenerate(tensor)
 
 
-def refresh_written(tensor: Tensor) -> None:
-    """Renew the history, which is looked at, of a view whose memory was written after it was made, recorded or not."""
-    if tensor._node._seq < version_of(tensor)._seq:
-        regenerate(tensor)
-
-
 def _no_grad_view_since(tensor: Tensor) -> int:
     """The creation time of a view that was made under no_grad of a tensor with a history; 0 for any other tensor."""
     view = view_of(tensor)
