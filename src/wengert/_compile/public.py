@@ -254,7 +254,7 @@ class ExplainOutput:
 
 
 def explain(fn: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
-    """``explain(fn)(*args)``: call the function once, and say what of it is a graph."""
+    """``explain(fn)(*args)``: call the function once, and say which parts of it are graphs."""
 
     def inner(*args: Any, **kwargs: Any) -> ExplainOutput:
         graphs: list[Any] = []
