@@ -95,7 +95,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         AssertionError: Torch not compiled with CUDA enabled
         What to do: ...
         """,
-        *GPU, values(has_half=True, has_magma=False, _initialized=False),  # the last: see cuda.random
+        *GPU, values(has_half=True, has_magma=False, _initialized=False),  # the last: to save random states
         answers("memory_cached max_memory_cached", 0, ABSENT), answers("is_current_stream_capturing", no, ABSENT),
         answers("set_rng_state_all", devices.set_rng_state_all),
         classes("device", devices.NoDevice, message="PyTorch was compiled without CUDA support"),

@@ -35,7 +35,7 @@ def over(function: Callable[..., torch.Tensor], x: torch.Tensor, axis: Axis, kee
         return function(x, axes if len(axes) > 1 else axes[0], keepdim=keepdims, **options)
     rest = [d for d in range(x.ndim) if d not in axes]
     shape = [x.shape[d] for d in rest]
-    flat = x.permute(*rest, *axes).reshape(*shape, math.prod(x.shape[d] for d in axes))
+    flat = x.permute((*rest, *axes)).reshape(*shape, math.prod(x.shape[d] for d in axes))
     result = function(flat, -1, **options)
     return result.reshape([1 if d in axes else n for d, n in enumerate(x.shape)]) if keepdims else result
 

@@ -12,8 +12,6 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
 from ..._arrays.layouts import iterated
 from ..._base.registry import TENSORS, public
 from ..._kinds.keywords import with_out
@@ -241,7 +239,7 @@ def einsum(*args: Any) -> Tensor:
         t, side = _without_repeats(t, side)
         side = tuple(ranks[label] for label in side)
         if side != tuple(sorted(side)):
-            t, side = TENSORS.permute(t, tuple(np.argsort(side).tolist())), tuple(sorted(side))
+            t, side = TENSORS.permute(t, tuple(sorted(range(len(side)), key=side.__getitem__))), tuple(sorted(side))
         others = {*out, *(ranks[x] for j, s in enumerate(labels) if j != k for x in s)}
         work.append(_summed(t, side, others, sizes))
     while len(work) > 1:

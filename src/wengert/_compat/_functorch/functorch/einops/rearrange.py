@@ -45,7 +45,7 @@ def rearrange(tensor: Tensor | list[Tensor] | tuple[Tensor, ...], pattern: str, 
     final = [g for item in right.composition for g in _expanded(item, names)]
     kept = [name for group in final for name in group]
     dropped = [i for i, name in enumerate(names) if not name]
-    moved = x.reshape(sizes).permute(*(names.index(name) for name in kept), *dropped)
+    moved = x.reshape(sizes).permute((*[names.index(name) for name in kept], *dropped))
     if dropped:
         moved = moved.sum(tuple(range(len(kept), len(names))))
     known = dict(zip(names, sizes, strict=True))
