@@ -171,3 +171,18 @@ for thread in threads:
 print(failed)
 '''
     assert [python(program) for _ in range(3)] == ["[]"] * 3
+
+
+def test_an_import_of_operators_leaves_the_collector_as_it_was() -> None:
+    """Its functions are not looked at: they go to the oldest generation, behind the program's own garbage."""
+    program = (
+        "import gc, weakref, wengert as torch\n"
+        "class Cycle: pass\n"
+        "c = Cycle(); c.own = c; gone = weakref.ref(c); del c\n"
+        "torch.ones(3).std()\n"
+        "print(gone() is None, gc.isenabled(), gc.get_freeze_count())\n"
+        "gc.freeze(); frozen = gc.get_freeze_count()\n"
+        "torch.ones(3).cumsum(0); gc.disable(); torch.fft.fft(torch.ones(3))\n"
+        "print(gc.get_freeze_count() > frozen * 0.9 > 0, gc.isenabled())"
+    )
+    assert python(program).split() == ["True", "True", "0", "True", "False"]
