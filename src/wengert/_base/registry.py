@@ -110,6 +110,7 @@ class Operator:
     underived: tuple[int, ...] = ()  # operands without a formula
     no_derivative: str | None = None  # the reason if it has no derivative
     own_derivative: bool = False  # whether PyTorch's derivative is one operator too, after which its node is named
+    in_place: str = ""  # its in-place form, if not as the operator: "zeros" as gradient, "refused" there, "unrecorded"
     piecewise: bool = False  # whether it is linear in pieces: its second derivative is zeros, and not absent
     absent: bool = False  # whether the formula gets None, not zeros, for a missing cotangent
     constants_from: int | None = None  # the index from which on a sequence's operands have no edge

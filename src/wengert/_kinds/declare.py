@@ -25,8 +25,8 @@ Scope = Callable[[], dict[str, Any]]  # what makes the names of a text
 _OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "in_float32", "jvp", "layout", "libname", "samples",
                   "no_derivative", "own_derivative", "piecewise")  # fmt: skip
 FACTS: dict[str, tuple[str, ...]] = {
-    "unary": ("integer", "kernel", "out_rule"),
-    "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
+    "unary": ("in_place", "integer", "kernel", "out_rule"),
+    "binary": ("domain_other", "in_place", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
     "parametric": ("saved_as",),
     "linear": (),
     "bilinear": ("refuse_mixed",),
@@ -88,6 +88,10 @@ def enter(
     if make_node is None and info.no_derivative is None:
         info.no_derivative = "no derivative"
     register(info)
+    if info.in_place:
+        from .._tape.refusal import record_in_place  # few operators need it
+
+        record_in_place(op, info.in_place)
     if names:
         publish(op, names)
     return op

@@ -46,10 +46,15 @@ MODULES = (
 )  # fmt: skip
 
 
+def _full_name(module: str) -> str:
+    """The name of a module of the index: one of this room, or with a dot one of another."""
+    return f"{_PACKAGE}{module}" if module[0] == "." else f"{_PACKAGE}._ops.{module}"  # ``silence`` hides ``__name__``
+
+
 @import_one.set
 def load(module: str) -> None:
     """Import one of the modules, to its end, and attach its names."""
-    there = sys.modules.get(_PACKAGE + module if module[0] == "." else f"{__name__}.{module}")
+    there = sys.modules.get(_full_name(module))
     if there is None or getattr(there.__spec__, "_initializing", True):  # another thread may be in the middle of it
         _import((module,))
     else:
@@ -81,7 +86,7 @@ def _import(modules: Iterable[str]) -> None:
             gc.collect(0)
             gc.disable()
         for name in modules:
-            import_module(name if name[0] == "." else f"._ops.{name}", _PACKAGE)
+            import_module(_full_name(name))
     finally:
         if was_on:
             if not gc.get_freeze_count():

@@ -20,7 +20,7 @@ from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, writes
 from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
-from .node import ticks
+from .node import in_place_nodes, ticks
 from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
 from .view_chain import memory_of
@@ -188,9 +188,6 @@ def warned(ufunc: Any, a: Any, b: Any) -> None:
         silently(ufunc, a, b, a)
 
 
-history_kept: set[Any] = set()  # operators whose in-place form leaves the history as it was, as PyTorch's does
-
-
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
     if slow_hooks and getattr(writes, "op", None) is not op:
@@ -201,7 +198,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         refresh_for_write(self)
     if no_grad_views:
         refuse_no_grad_view(self)
-    if _tracked(self, args, kwargs) and op not in history_kept:
+    if _tracked(self, args, kwargs) and in_place_nodes.get(op, op) is not None:
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:
             copied = saved_tensors_hooks()  # a hook may keep its argument

@@ -184,7 +184,8 @@ def name_saved_values() -> None:
     """Give nodes the attributes ``_saved_NAME`` of ``unnamed``."""
 
 
-in_place_nodes: dict[Any, Any] = {}  # by operator: its result in place, of the result and the operands
+# By operator: its result in place, of the result and the operands; None: the history stays as it was. See ``Operator``.
+in_place_nodes: dict[Any, Any] = {}
 
 
 class Node:

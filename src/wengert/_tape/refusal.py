@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 from .._base import errors as lines
@@ -98,27 +99,29 @@ class _Zeros(_InPlace):
         return tuple(pairs)
 
 
-def not_derived_in_place(op: Any) -> None:
-    """Let the in-place form of an operator of one operand have no derivative."""
-    cls = type(f"{op.__name__.capitalize()}Backward1", (_NotDerived,), {"__slots__": (), "__module__": "builtins"})
+@lru_cache(None)
+def _class_of(base: Any, name: str) -> Any:
+    return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
+
+
+def _refused(op: Any, result: Any, old: Any) -> Any:
+    cls = _class_of(_NotDerived, f"{op.__name__.capitalize()}Backward1")
     message = f"the derivative for 'inplace version of {op.__name__}' is not implemented."
-    in_place_nodes[op] = lambda result, old: refusing(cls, message, (result,), (old._node,))[0]
+    return refusing(cls, message, (result,), (old._node,))[0]
 
 
-def zero_gradients_in_place(op: Any) -> None:
-    """Let the in-place form of an operator of two operands have a derivative of zero."""
-    name = f"{op.__name__.capitalize()}Backward"
-    number, tensor = (type(name + k, (_Zeros,), {"__slots__": (), "__module__": "builtins"}) for k in "01")
+def _with_zeros(op: Any, result: Any, old: Any, other: Any) -> Any:
+    operands = [t for t in (old, other) if isinstance(t, Tensor)]
+    result = cast(result, logical_dtype(old))
+    cls = _class_of(_Zeros, f"{op.__name__.capitalize()}Backward{len(operands) - 1}")
+    (result,) = refusing(cls, None, (result,), tuple(current_fn(t) for t in operands))
+    result._node.operands = [(t._payload.shape, logical_dtype(t)) for t in operands]
+    return result
 
-    def written(result: Any, old: Any, other: Any) -> Any:
-        operands = [t for t in (old, other) if isinstance(t, Tensor)]
-        result = cast(result, logical_dtype(old))
-        edges = tuple(current_fn(t) for t in operands)
-        (result,) = refusing(number if len(operands) == 1 else tensor, None, (result,), edges)
-        result._node.operands = [(t._payload.shape, logical_dtype(t)) for t in operands]
-        return result
 
-    in_place_nodes[op] = written
+def record_in_place(op: Any, how: str) -> None:
+    """Let the in-place form of an operator have another node than the operator's: see ``Operator.in_place``."""
+    in_place_nodes[op] = {"refused": partial(_refused, op), "unrecorded": None, "zeros": partial(_with_zeros, op)}[how]
 
 
 def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tuple[Node | None, ...]) -> Any:

@@ -318,8 +318,8 @@ def recorded_inplace(op: Any, copied: bool, self: Tensor, args: tuple[Any, ...],
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
-    if op in in_place_nodes:
-        result = in_place_nodes[op](result, old, *operands, **kwargs)
+    if (recorded := in_place_nodes.get(op)) is not None:
+        result = recorded(result, old, *operands, **kwargs)
     saved = old._box
     del old  # references to memory are counted: _set_history, which no caller's stack must hold either
     write_recorded(self, saved, result)

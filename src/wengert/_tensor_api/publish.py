@@ -154,11 +154,9 @@ def settle(value: Any, space: str, name: str) -> None:
     The entries are last, so that after an interrupt the next look-up begins anew. ``space`` and ``name`` are those of
     this look-up, which another thread may have taken out of ``places`` meanwhile.
     """
-    listed = dict.fromkeys((*places.get(key := id(value), ()), (space, name)))
-    either: tuple[Any, ...] = (value,)
-    if type(value) is Unmade:
-        value = value.function
-    either += value, override_sites.copies.get(id(value))
+    entered, value = value, value.function if type(value) is Unmade else value
+    either = entered, value, override_sites.copies.get(id(value))
+    listed = dict.fromkeys((*places.get(id(entered), ()), (space, name)))
     names = [each for each in listed if PUBLIC[each[0]].peek(each[1]) in either]
     method = override_sites.add(value, names)
     for space, name in names:
@@ -167,7 +165,7 @@ def settle(value: Any, space: str, name: str) -> None:
             setattr(Tensor, name, method)
         dict.__setitem__(table, name, method if space == "Tensor" else value)
         table.unready.pop(name, None)
-    places.pop(key, None)
+    places.pop(id(entered), None)
 
 
 def function(space: str, name: str) -> Any:

@@ -24,7 +24,7 @@ from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES
 from ..fx._naming import function_name, place_of
 from ..fx._utils import without_data
-from ..fx.experimental._symbols import Number
+from ..fx.experimental._symbols import Number, hint_of
 from ..fx.experimental._unbacked import SIZE_QUESTIONS, Unbacked, extremes_of_numbers
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node, map_aggregate
@@ -208,7 +208,7 @@ class Recorder(PythonKeyTracer):
         self.note_grad_mode()
         given, named = self.create_arg(args), self.create_arg(kwargs)
         if self.unbacked is not None:
-            args, kwargs = map_aggregate((args, kwargs), lambda a: a.at(None) if isinstance(a, Number) else a)
+            args, kwargs = map_aggregate((args, kwargs), hint_of)
         with self.dispatch.silent():
             result = op(*args, **kwargs)
         self.note_results(result, self.call(op, given, named))

@@ -20,15 +20,14 @@ from ..._kinds.slow_path import SIGNED, refuse_unbound
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._payloads.transforms import of_transform
 from ..._tape.error_text import expect_tensors
-from ..._tape.inplace import history_kept, inplace_form
+from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
-from ..._tape.refusal import zero_gradients_in_place
 from ..._tape.tensor import Tensor
 from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
 
 # ---- comparisons
-@binary(symbol=operator.eq, libname="equal", dunder="__eq__", overloads=True, dtypes="fcib")
+@binary(symbol=operator.eq, libname="equal", dunder="__eq__", overloads=True, in_place="zeros", dtypes="fcib")
 def eq(input, other):
     """Whether the elements are equal, as bools.
 
@@ -43,6 +42,7 @@ def eq(input, other):
     names="torch.ne torch.not_equal Tensor.ne Tensor.not_equal",
     dunder="__ne__",
     overloads=True,
+    in_place="zeros",
     dtypes="fcib",
 )
 def ne(input, other):
@@ -68,6 +68,7 @@ def _order(libname: str) -> Any:
             fast=FLOATING,
             pairs=REAL,
             check=refuse_complex(),
+            in_place="zeros",
             dtypes="fib",
         )(body)
 
@@ -108,10 +109,6 @@ def ge(input, other):
     >>> torch.ge(torch.tensor([1, 2, 3]), 2)
     tensor([False,  True,  True])
     """
-
-
-for _fn in (eq, ne, lt, le, gt, ge):
-    zero_gradients_in_place(REGISTRY[_fn.__name__].op)
 
 
 # ---- bits, logic
@@ -200,7 +197,7 @@ for _fn, _name in (
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
 
-@binary(numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, in_place="unrecorded", dtypes="fcib")
 def logical_and(input, other):
     """Whether both elements are nonzero.
 
@@ -209,7 +206,7 @@ def logical_and(input, other):
     """
 
 
-@binary(numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, in_place="unrecorded", dtypes="fcib")
 def logical_or(input, other):
     """Whether at least one of the elements is nonzero.
 
@@ -218,7 +215,7 @@ def logical_or(input, other):
     """
 
 
-@binary(numbers=NOTHING, dtypes="fcib")
+@binary(numbers=NOTHING, in_place="unrecorded", dtypes="fcib")
 def logical_xor(input, other):
     """Whether exactly one of the elements is nonzero.
 
@@ -227,16 +224,13 @@ def logical_xor(input, other):
     """
 
 
-@unary(to_float=False, dtypes="fcib")
+@unary(to_float=False, in_place="unrecorded", dtypes="fcib")
 def logical_not(input):
     """Whether each element is zero.
 
     >>> torch.logical_not(torch.tensor([0, 2]))
     tensor([ True, False])
     """
-
-
-history_kept.update(REGISTRY[_fn.__name__].op for _fn in (logical_and, logical_or, logical_xor, logical_not))
 
 
 # ---- kinds of value

@@ -25,7 +25,6 @@ from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
-from ..._tape.refusal import not_derived_in_place
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import BOOLS, no_complex, refuse, refuse_all_but_floats, tanh_cotangent
@@ -239,6 +238,7 @@ def tanh(input):
     grad=lambda xp, g, self: g * xp.rsqrt(self * self + 1),
     names="torch.asinh torch.arcsinh Tensor.asinh Tensor.arcsinh",
     libname="arcsinh",
+    in_place="refused",
     dtypes="fcib",
 )
 def asinh(input):
@@ -259,6 +259,7 @@ def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
     grad=_acosh_grad,
     names="torch.acosh torch.arccosh Tensor.acosh Tensor.arccosh",
     libname="arccosh",
+    in_place="refused",
     domain=(1.2, 3.0),
     dtypes="fcib",
 )
@@ -274,6 +275,7 @@ def acosh(input):
     grad=lambda xp, g, self: g / (1 - self * self),
     names="torch.atanh torch.arctanh Tensor.atanh Tensor.arctanh",
     libname="arctanh",
+    in_place="refused",
     domain=(-0.9, 0.9),
     dtypes="fcib",
 )
@@ -283,10 +285,6 @@ def atanh(input):
     >>> torch.atanh(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.5493])
     """
-
-
-for _fn in (asinh, acosh, atanh):
-    not_derived_in_place(REGISTRY[_fn.__name__].op)
 
 
 def _turned(xp: Any, g: Any, factor: float) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ._symbols import Number, SizeName, Symbol
+from ._symbols import Number, SizeName, Symbol, hint_of
 
 __all__ = ["ConstantSource", "LocalSource", "ShapeEnv"]
 
@@ -104,7 +104,7 @@ class ShapeEnv:
             for d, n in enumerate(shape):
                 yield f"{source}.size()[{d}]", lambda args, i=i, d=d: args[i].size(d), n
             for d, stride in enumerate(strides):
-                dense = math.prod([n.at(None) if isinstance(n, Number) else n for n in shape[d + 1 :]])
+                dense = math.prod(map(hint_of, shape[d + 1 :]))
                 number = math.prod(shape[d + 1 :]) if stride == dense else stride
                 yield f"{source}.stride()[{d}]", lambda args, i=i, d=d: args[i].stride(d), number
             yield f"{source}.storage_offset()", lambda args, i=i: args[i].storage_offset(), offset

@@ -27,7 +27,7 @@ from .._utils import without_data
 from ..node import Node, map_aggregate
 from ._makers import MAKERS
 from ._shape_env import ShapeEnv
-from ._symbols import Known, Number, Poly, Symbol, SymBool, SymFloat, SymInt, numbers_in, size_name
+from ._symbols import Known, Number, Poly, Symbol, SymBool, SymFloat, SymInt, hint_of, numbers_in, size_name
 from ._unbacked import SIZE_QUESTIONS, TRIED, Counted, Unbacked
 
 _OPPOSITES = {
@@ -189,11 +189,11 @@ class Sizes(Unbacked):
     """The sizes of one ``make_fx``."""
 
     taken_by = "_local_scalar_dense"
+    known: Guarded
+    knows = Guarded
 
     def __init__(self, tracer: Any) -> None:
         super().__init__(tracer, True)
-        self.known: Guarded = Guarded(self)
-        self.known.changed = self.run_again
         self.last: Node | None = None  # the last node that has run with other sizes
         # the numbers that the program gives to the function that runs, by type and value
         self.given: dict[tuple[type, Any], Number] = {}
@@ -315,7 +315,7 @@ class Sizes(Unbacked):
         if name in MAKERS:
             args, kwargs = map_aggregate((list(args), dict(kwargs)), self._as_size)
         with self.giving(args, kwargs):
-            args, kwargs = map_aggregate((args, kwargs), _hint)
+            args, kwargs = map_aggregate((args, kwargs), hint_of)
             result = self.part(*args) if name == "__getitem__" else write(func, args, kwargs)
             if self.given and not isinstance(result, Tensor):
                 result = _mapped(result, lambda n: self.given.get((type(n), n), n))
@@ -412,7 +412,7 @@ class Sizes(Unbacked):
             return self.known.node_of(self._size_of(n, place, shapes, inputs))
 
         if is_size and isinstance(value, (list, tuple)):
-            whole = next((shape for shape in shapes if list(map(_hint, shape)) == list(value)), None)
+            whole = next((shape for shape in shapes if list(map(hint_of, shape)) == list(value)), None)
             if whole is not None and not self.plain:
                 return [self.known.node_of(size) for size in whole]
             return [of(n, place) for place, n in enumerate(value)]
@@ -432,7 +432,7 @@ class Sizes(Unbacked):
             for start in range(len(sizes)):
                 product: Any = sizes[start]
                 for size in sizes[start + 1 :]:
-                    if (hint := _hint(product) * _hint(size)) > n:
+                    if (hint := hint_of(product) * hint_of(size)) > n:
                         break
                     product = product * size
                     if hint == n:
@@ -551,10 +551,6 @@ class _Input:
 
 def _is_whole(k: Any) -> bool:
     return isinstance(k, slice) and k == slice(None)
-
-
-def _hint(n: Any) -> Any:
-    return n.at(None) if isinstance(n, Number) else n
 
 
 def _mapped(result: Any, fn: Callable[[Any], Any]) -> Any:

@@ -522,6 +522,11 @@ class Known:
         return self.written[text]
 
 
+def hint_of(n: Any) -> Any:
+    """The example's value of a number; anything else as it is."""
+    return n.at(None) if isinstance(n, Number) else n
+
+
 def numbers_in(tree: Any) -> Iterator[Number]:
     """The numbers in arguments."""
     if isinstance(tree, Number):

@@ -24,7 +24,7 @@ from ..._base.constants import make_size
 from ...utils import _pytree as pytree
 from .._utils import without_data
 from ..node import Node, map_aggregate, map_arg
-from ._symbols import Known, Number, Poly, Symbol, SymBool, SymInt
+from ._symbols import Known, Number, Poly, Symbol, SymBool, SymInt, hint_of
 
 Tensor = torch.Tensor
 TRIED = 4
@@ -83,6 +83,7 @@ class Unbacked:
 
     Attributes:
         taken_by: the operator that takes a number out of a tensor.
+        known, knows: what is known of the numbers, and its class.
 
     Args:
         recorder: writes the nodes.
@@ -90,10 +91,12 @@ class Unbacked:
     """
 
     taken_by = "item"
+    known: Known
+    knows: type[Known] = Known
 
     def __init__(self, recorder: Any, bounded: bool) -> None:
         self.recorder, self.bounded = recorder, bounded
-        self.known = Known(self)
+        self.known = self.knows(self)
         self.known.changed = self.run_again
         self.create_node = recorder.create_node
         self.calls: list[Any] = []  # those that run with other numbers
@@ -340,7 +343,9 @@ class Unbacked:
         known, numbers = self.known, self.numbers_of(node)
         unknown = [n for n in numbers if isinstance(n, SymInt)]
         kept = dict(known.replaced), {s: (v.lower, v.upper, v.others) for s, v in known.symbols.items()}
-        pairs = [(a, b) for a in unknown for b in numbers if a is not b and a.at(None) == _hint(b) and str(a) != str(b)]
+        pairs = [
+            (a, b) for a in unknown for b in numbers if a is not b and a.at(None) == hint_of(b) and str(a) != str(b)
+        ]
         for a, b in [*pairs, *[(a, a.at(None)) for a in unknown]]:
             check = known.check(SymBool(known, (operator.eq, (a, b))))
             if not known.unite(known.poly(a).plus(known.poly(b), -1)):  # type: ignore[union-attr, arg-type]
@@ -402,10 +407,6 @@ def _first(t: Any) -> Any:
 def _shape(t: Tensor) -> tuple[int, ...]:
     """The sizes, which no mode is asked for."""
     return t._payload.shape  # type: ignore[no-any-return]
-
-
-def _hint(n: Any) -> Any:
-    return n.at(None) if isinstance(n, Number) else n
 
 
 def _number(node: Node) -> Number | None:

@@ -498,7 +498,8 @@ def make_fx(
         makers = Makers(mode)
         _current.append(mode)
         try:
-            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), extremes_of_numbers():
+            numbers = nullcontext() if tracer.sizes is None else extremes_of_numbers()
+            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), numbers:
                 result = f(*pytree.tree_unflatten(inputs, spec))
         finally:
             _current.pop()
