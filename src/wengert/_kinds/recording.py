@@ -338,7 +338,9 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
     args = f"input{p['p']}"
 
     def parts() -> dict[str, str]:
-        mode = "slow_always" if flags.get("elementwise") else "slow_if_recording"
+        mode = "slow_if_recording" if info.view else "slow_if_recording and concerned(input)"
+        if flags.get("elementwise"):
+            mode = "slow_always"
         to = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
         known = {**p, "table": "table", "args": args, "mode": mode, "to": to, **read_dim()}
         if saved is not None:
@@ -351,7 +353,7 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
 
 # ---- products, and a tensor added
 PRODUCT = """
-if slow_if_recording:  #? modes
+if slow_if_recording and concerned({operands}):  #? modes
     return slow(info, ({operands}{p}))
 if slow_if_recording or out is not None:  #? alone
     return otherwise({operands}, out=out)

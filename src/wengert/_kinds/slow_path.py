@@ -16,35 +16,37 @@ from .._arrays.library import INEXACT
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, FLOAT32, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
-from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_hooks
+from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_always, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor, too_large, unbroadcast
 from .._tape.inference import is_inference, mark_results, refuse_saved
-from .._tape.node import NoHistory
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
-from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, base_of, made_unrecorded, prune, refresh_all
+from .._tape.tensor import Tensor, alias_payload, make, stale_views, wrap
+from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, made_unrecorded, prune, refresh_all
 from .out import write_out
 
 
 # ---- modes
+def concerned(*operands: Any) -> bool:
+    """Whether a mode concerns an operator on these tensors: ``no_grad`` does not if nothing would be recorded."""
+    if slow_always:
+        return True
+    for t in operands:  # noqa: SIM110  any() would take twice as long
+        if getattr(t, "_node", t) is not None:
+            return True
+    return False
+
+
 def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
     if out is None and not stale_views and not slow_hooks:
         state = MODE.get()
         if state is None:
             return _in_mode(info, args) if inference_tensors else info.core(*args)
-        if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
-            for a in args:
-                if type(a) is Tensor:
-                    if a._node is not None:
-                        break
-                elif type(a) is not float:
-                    break
-            else:
-                return info.core(*args)
+        if state.only_quiet:
+            return quiet(info, args)
     if out is not None:
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
@@ -109,35 +111,35 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
 
 
 def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -> Any:
-    """Run an operator without recording; ``creation`` is the mark of a view.
-
-    A view of a base that requires grad does too, as a leaf without a gradient (``NoHistory``).
-    """
+    """Run an operator without recording; ``creation`` is the mark of a view."""
     if info.view:
         alias_payload(args[0])
-    result = info.core(*[_without_history(a) for a in args])
+    result = info.core(*_without_histories(args))
     if info.view:  # a view keeps a reference to its parent, for its version and for writes in place
-        single = isinstance(result, Tensor)
-        for r in (result,) if single else result:
-            _, op, p, _ = r._view
-            r._view = (args[0], op, p, made_unrecorded(args[0], creation))
-            if base_of(r)._node is not None and not (inference_tensors and is_inference(r)):
-                r._node = NoHistory()
+        for r in (result,) if isinstance(result, Tensor) else result:
+            made_unrecorded(r, args[0], *r._view[1:3], creation)
     return result
 
 
-def _without_history(a: Any) -> Any:
-    if isinstance(a, Tensor):
-        if a._node is None:
-            return a
-        t = wrap(a._payload)
-        t._box = a._box
-        return t
-    if type(a) is tuple or type(a) is list:
-        for t in a:  # as a loop, which is faster than any(): most are sizes and dims
-            if isinstance(t, Tensor):
-                return type(a)(map(_without_history, a))
-    return a
+def _without_histories(args: Any) -> Any:
+    """The arguments, in which tensors with a history are replaced by others without one, on the same memory."""
+    out = args
+    for k, a in enumerate(args):
+        if getattr(a, "_node", None) is not None:
+            new: Any = make()
+            new._payload = a._payload
+            new._box = a._box
+            new._node = None
+        elif type(a) is tuple or type(a) is list:
+            new = _without_histories(a)
+            if new is a:
+                continue
+        else:
+            continue
+        if out is args:
+            out = list(args)
+        out[k] = new
+    return out if out is args or type(args) is list else tuple(out)
 
 
 # ---- dtypes, numbers

@@ -47,7 +47,16 @@ from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make
 from .dims import ABSENT, EVERY_DIM, TUPLES_OF_DIM
-from .slow_path import mixed_dtypes, mixed_product, promote_and_retry, refuse, refuse_first, slow, unsupported
+from .slow_path import (
+    concerned,
+    mixed_dtypes,
+    mixed_product,
+    promote_and_retry,
+    refuse,
+    refuse_first,
+    slow,
+    unsupported,
+)
 
 Texts = dict[str, str] | Callable[[], dict[str, str]] | None
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -375,14 +384,13 @@ if c is not None and c._seq > n._seq:
 
 COMMON: dict[str, Any] = {
     "ABSENT": ABSENT, "ARITHMETIC": ARITHMETIC, "ARRAYS": ARRAYS, "Box": Box, "EVERY_DIM": EVERY_DIM,
-    "FAILURES": (AttributeError, TypeError, ValueError, *ARITHMETIC), "FLOAT32": FLOAT32,
-    "FLOATS": {FLOAT32, FLOAT64}, "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST,
-    "Parts": Parts, "TUPLES_OF_DIM": TUPLES_OF_DIM, "Tensor": Tensor, "alias_payload": alias_payload,
-    "both": elementwise_multi, "box_of": box_of, "cast": cast, "default_np": default_np, "elementwise": elementwise,
-    "getframe": getframe, "lines": lines, "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes,
-    "mixed_product": mixed_product, "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray,
-    "next": next, "partial": partial, "promote_and_retry": promote_and_retry, "refuse": refuse,
-    "refuse_first": refuse_first, "silently": silently, "slow": slow, "slow_always": slow_always,
-    "slow_if_recording": slow_if_recording, "stale": stale, "ticks": ticks, "type": type, "unbox": unbox,
-    "unsupported": unsupported,
+    "FAILURES": (AttributeError, TypeError, ValueError, *ARITHMETIC), "FLOAT32": FLOAT32, "FLOATS": {FLOAT32, FLOAT64},
+    "FREED": FREED, "INEXACT": INEXACT, "LARGE": LEAST, "Parts": Parts, "TUPLES_OF_DIM": TUPLES_OF_DIM,
+    "Tensor": Tensor, "alias_payload": alias_payload, "both": elementwise_multi, "box_of": box_of, "cast": cast,
+    "concerned": concerned, "default_np": default_np, "elementwise": elementwise, "getframe": getframe, "lines": lines,
+    "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes, "mixed_product": mixed_product,
+    "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray, "next": next, "partial": partial,
+    "promote_and_retry": promote_and_retry, "refuse": refuse, "refuse_first": refuse_first, "silently": silently,
+    "slow": slow, "slow_always": slow_always, "slow_if_recording": slow_if_recording, "stale": stale, "ticks": ticks,
+    "type": type, "unbox": unbox, "unsupported": unsupported,
 }  # fmt: skip  # what every text may name

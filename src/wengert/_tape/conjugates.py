@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from .._base.modes import MODE, Marks
-from .node import Box, NoHistory, Version, version_of, view_of
+from .node import Box, Version, version_of, view_of
 from .tensor import Tensor, alias_payload
-from .views import base_of, made_unrecorded
+from .views import made_unrecorded
 
 conjugate_views = Marks()  # the living ones
 
@@ -135,10 +135,7 @@ def conjugate_view(parent: Tensor, view: Tensor, info: Any, ufunc: Any) -> Tenso
     if state is None or state.grad:
         view._view = (parent, info, (), 0)
         return view
-    view._view = (parent, info, (), made_unrecorded(parent))
-    if base_of(view)._node is not None:
-        view._node = NoHistory()
-    return view
+    return made_unrecorded(view, parent, info, ())
 
 
 _make_cell = object.__new__

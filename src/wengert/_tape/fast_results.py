@@ -1,8 +1,8 @@
 """Tensors on arrays that were already computed, for functions too hot to go through their operator's template.
 
 Each function does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's
-function. The caller has checked that no mode is on (``modes.slow_if_recording`` is empty) and that the payloads are
-plain NumPy arrays. The node's line is that of the caller's caller.
+function. The caller has checked that the payloads are plain NumPy arrays, and ``result_of``'s that no mode is on
+(``modes.slow_if_recording`` is empty). The node's line is that of the caller's caller.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from sys import _getframe as getframe
 from typing import Any
 
 from .._base import errors as lines
+from .._base.modes import only_no_grad, slow_if_recording
 from .._base.registry import Operator
 from .node import Port, ticks
-from .tensor import Tensor, make
-from .views import MULTI_OUTPUT_VIEW
+from .tensor import Tensor, make, wrap
+from .views import MULTI_OUTPUT_VIEW, made_unrecorded
 
 
 def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
@@ -25,6 +26,9 @@ def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, 
     t = make()
     t._box = None
     t._payload = r
+    if slow_if_recording:
+        t._node = None
+        return made_unrecorded(t, input, info, params) if only_no_grad() else info.op(input, *params)
     t._view = (input, info, params, 0)
     fx = input._node
     if fx is None:
@@ -50,6 +54,10 @@ def view_results(
     info: Operator, input: Tensor, params: tuple[Any, ...], arrays: Any, saved: list[Any], depth: int = 2
 ) -> tuple[Tensor, ...]:
     """The results of a view operator with several outputs; ``saved`` are the values that its formula uses."""
+    if slow_if_recording:
+        if not only_no_grad():
+            return info.op(input, *params)  # type: ignore[no-any-return]
+        return tuple([made_unrecorded(wrap(a), input, info, params + (k,)) for k, a in enumerate(arrays)])
     tensors = []
     fx = input._node
     if fx is None:

@@ -53,6 +53,7 @@ from .node import (
     AccumulateGrad,
     Box,
     Node,
+    NoHistory,
     Port,
     Version,
     hooks_of,
@@ -86,23 +87,29 @@ class NoGradView(int):
         return self
 
 
-def made_unrecorded(parent: Tensor, creation: int = NO_GRAD_VIEW) -> int:
-    """The creation mark of a view of ``parent`` that is made under no_grad, or in inference mode."""
-    if parent._node is not None:
-        return NoGradView(creation)
-    grand = view_of(parent)
-    return creation if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
-
-
 def base_of(tensor: Tensor) -> Tensor | None:
     """The tensor at the root of a view's chain; ``None`` for a tensor that is not a view."""
-    view = getattr(tensor, "_view", None)
-    if view is None:
-        return None
-    while view is not None:
-        base = view[0]
-        view = getattr(base, "_view", None)
+    base = None
+    while (view := view_of(tensor)) is not None:
+        tensor = base = view[0]
     return base
+
+
+def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creation: int = NO_GRAD_VIEW) -> Tensor:
+    """Make a tensor a view of ``parent`` that was made under no_grad, or in inference mode.
+
+    If its base requires grad it does too, as a leaf without a gradient (``NoHistory``).
+    """
+    grand = view_of(parent)
+    if parent._node is not None:
+        creation = NoGradView(creation)
+    elif grand is not None and isinstance(grand[3], NoGradView):
+        creation = grand[3]
+    view._view = (parent, info, params, creation)
+    base = parent if grand is None else base_of(parent)
+    if base._node is not None and not (inference_tensors and is_inference(view)):  # type: ignore[union-attr]
+        view._node = NoHistory()
+    return view
 
 
 # ---- refusals

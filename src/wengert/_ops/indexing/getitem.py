@@ -19,7 +19,7 @@ from ..._arrays.library import COLONS, NEW_AT
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
-from ..._base.modes import slow_if_recording
+from ..._base.modes import only_no_grad, slow_if_recording
 from ..._base.registry import REGISTRY, TRANSFORMED, Operator, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
@@ -38,13 +38,15 @@ SELECT_NODE = SELECT.node
 # ---- x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if the key has only ints, slices, ``None`` and ``...``; else a copy of the selected part."""
-    if type(key) is int and not slow_if_recording:  # the hot path: ``select`` without its calls
+    if type(key) is int:  # the hot path: ``select`` without its calls
         a = self._payload
         if type(a) is np.ndarray:
             try:
                 r = a[key, ...]
             except (IndexError, OverflowError):
                 return read_key(self, a, key, None)  # type: ignore[return-value]  # it raises PyTorch's error
+            if slow_if_recording:
+                return view_result(SELECT, self, (0, key if key >= 0 else key + len(a)), r)
             t = make()
             t._box = None
             t._payload = r
@@ -76,10 +78,10 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         start, end, step = slice_bounds(key, shape[0]) if key.step is not None else key.indices(shape[0])
         if end < start:
             end = start
-        if slow_if_recording or type(a) is not np.ndarray:
+        if type(a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
         return view_result(SLICE, self, (0, start, end, step), a[key])
-    elif ty is not tuple and not slow_if_recording:
+    elif ty is not tuple and (not slow_if_recording or only_no_grad()):
         if ty is Tensor:
             i = key._payload
             if (
@@ -100,7 +102,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
-    elif ty is tuple and key and not slow_if_recording and type(self._payload) is np.ndarray:
+    elif ty is tuple and key and type(self._payload) is np.ndarray and (not slow_if_recording or only_no_grad()):
         if type(key[-1]) is Tensor:
             found = by_tensors(self._payload.shape, key)
             if found is not None:
@@ -111,9 +113,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 return x
     try:
         a = self._payload
-        x, _, dims, indices = read_key(
-            self, a, key, view_result if not slow_if_recording and type(a) is np.ndarray else None
-        )
+        x, _, dims, indices = read_key(self, a, key, view_result if type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # an index that overrides operators ends up here
         return recovered.run("__getitem__", (self, key))
     if indices:
@@ -180,7 +180,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     except IndexError:
         return None
     fx = x._node
-    if fx is None:
+    if fx is None or slow_if_recording:
         return wrap(r)
     b = key._box
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
@@ -492,11 +492,11 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
 
 def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     try:
-        if not slow_if_recording and type(x._payload) is np.ndarray and all_plain(indices):
+        if type(x._payload) is np.ndarray and all_plain(indices) and (not slow_if_recording or only_no_grad()):
             arrays = [i._payload for i in indices]
             r = index_raw([x._payload, *arrays], dims)
             fx = x._node
-            if fx is None:
+            if fx is None or slow_if_recording:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import unexpected_keyword
-from ..._base.modes import slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._tape.error_text import common_shape
 from ..._tape.fast_results import view_result
@@ -75,7 +74,7 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
         full = expand_size(tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size, a)
     except TypeError:  # not plain ints
         full = expand_size(ints(size, "expand"), a)
-    if slow_if_recording or type(a) is not np.ndarray:
+    if type(a) is not np.ndarray:
         return expand(self, full)
     return view_result(EXPAND, self, (full,), expanded(a, full))
 
@@ -98,7 +97,7 @@ def broadcast_to(input: Tensor, size: Any, *sizes: int) -> Tensor:
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
     size, a = shape_of_other(other, "expand_as"), self._payload
-    if slow_if_recording or type(a) is not np.ndarray or len(size) < a.ndim:
+    if type(a) is not np.ndarray or len(size) < a.ndim:
         return expand_public(self, size)
     full = _full_size(size, a.shape)
     return view_result(EXPAND, self, (full,), expanded(a, full))

@@ -12,7 +12,7 @@ from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import COLONS, NEW_AT, concatenate
 from ..._base.constants import type_name
 from ..._base.errors import noted
-from ..._base.modes import slow_if_recording
+from ..._base.modes import only_no_grad, slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
 from ..._kinds.dims import REQUIRED, as_int, normal_dim
 from ..._kinds.general import general
@@ -196,7 +196,7 @@ def _plain_arrays(tensors: Any) -> tuple[list[Any], list[Any]]:
     """The payloads and nodes of a list of tensors; none unless they are NumPy arrays of one dtype and no mode is on."""
     arrays: list[Any] = []
     edges: list[Any] = []
-    if slow_if_recording or type(tensors) not in _LISTS:
+    if type(tensors) not in _LISTS or (slow_if_recording and not only_no_grad()):
         return arrays, edges
     dtype = None
     for x in tensors:
@@ -211,7 +211,7 @@ def _plain_arrays(tensors: Any) -> tuple[list[Any], list[Any]]:
             dtype = a.dtype
         arrays.append(a)
         edges.append(x._node)
-    return arrays, edges
+    return arrays, [None] * len(edges) if slow_if_recording else edges
 
 
 @public("torch.cat torch.concat torch.concatenate")
@@ -408,14 +408,14 @@ def split_public(
     if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
-    if type(sections) is int and sections > 0 and type(tensor._payload) is np.ndarray and not slow_if_recording:
+    if type(sections) is int and sections > 0 and type(tensor._payload) is np.ndarray:
         return view_results(SPLIT, tensor, (sections, dim), PIECES(tensor._payload, sections, dim), [dim])
     return _views(SPLIT, tensor, _piece(sections, n), dim)
 
 
 def _views(info: Operator, x: Tensor, *p: Any) -> tuple[Tensor, ...]:
     """The results of an operator on plain arrays without the operator's own calls; ``p`` ends with the dim."""
-    if slow_if_recording or type(x._payload) is not np.ndarray:
+    if type(x._payload) is not np.ndarray:
         return info.op(x, *p)
     return view_results(info, x, p, getattr(ARRAYS, info.name)(x._payload, *p), [p[-1]])
 
@@ -586,6 +586,6 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     shape = a.shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    if type(dim) is int and 0 <= dim < len(shape) and type(a) is np.ndarray and not slow_if_recording:
+    if type(dim) is int and 0 <= dim < len(shape) and type(a) is np.ndarray:
         return view_results(UNBIND, input, (dim,), SLICES(a, dim), [dim])
     return _views(UNBIND, input, normal_dim(dim, len(shape), "unbind"))

@@ -14,7 +14,6 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.library import COLONS
 from ..._arrays.memory import bytes_around, repeats, restrided
-from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.keywords import with_axis, with_out
@@ -356,7 +355,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     a = input._payload
-    if slow_if_recording or type(a) is not np.ndarray:
+    if type(a) is not np.ndarray:
         return slice_dim(input, dim, start, start + length, 1)
     return view_result(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
 
@@ -379,7 +378,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     a = payload(input, "diagonal")
     d1, d2 = checked_diagonal("diagonal", a.ndim, dim1, dim2)
     offset = as_int(offset, "diagonal", argument="offset")
-    if slow_if_recording or type(a) is not np.ndarray:
+    if type(a) is not np.ndarray:
         return diagonal_view(input, offset, d1, d2)
     return view_result(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays.library import NEW_AT
 from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn_once
-from ..._base.modes import in_transform, slow_if_recording
+from ..._base.modes import in_transform
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.keywords import with_axis
@@ -78,7 +78,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     r = _reshaped(a, size, "reshape", "shape")
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
-        t = view(input, r.shape) if slow_if_recording else view_result(VIEW, input, (r.shape,), r)
+        t = view_result(VIEW, input, (r.shape,), r)
         if t._node is not None and not a.flags.c_contiguous:
             return with_node_name(t, "ReshapeAliasBackward0")
         return t
@@ -142,7 +142,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
-    return view(self, r.shape) if slow_if_recording else view_result(VIEW, self, (r.shape,), r)
+    return view_result(VIEW, self, (r.shape,), r)
 
 
 def _names_dtype(value: Any) -> bool:
@@ -199,7 +199,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if start == end:
         return input
     merged = (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
-    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+    if type(a) is not np.ndarray or not a.flags.c_contiguous:
         return reshape_public(input, merged)
     return view_result(VIEW, input, (merged,), a.reshape(merged))
 
@@ -220,7 +220,7 @@ def ravel(input: Tensor) -> Tensor:
 def _viewed(input: Tensor, shape: tuple[int, ...]) -> Tensor:
     """``view_public`` of a shape that fits: nothing is to be read of it where the memory is a plain array in rows."""
     a = input._payload
-    if slow_if_recording or type(a) is not np.ndarray or not a.flags.c_contiguous:
+    if type(a) is not np.ndarray or not a.flags.c_contiguous:
         return view_public(input, shape)
     return view_result(VIEW, input, (shape,), a.reshape(shape))
 
@@ -267,7 +267,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
             raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
         dim = axis
     a = getattr(input, "_payload", None)
-    if type(a) is np.ndarray and not slow_if_recording:
+    if type(a) is np.ndarray:
         rank = a.ndim
         if type(dim) is not int or not 0 <= dim <= rank:
             dim = normal_dim(dim, rank + 1, "unsqueeze")
@@ -287,7 +287,7 @@ def squeeze(input: Tensor, dim: Any = None, *dims: int, axis: Any = None) -> Ten
     if axis is not None:
         dim = axis
     a: Any = getattr(input, "_payload", None)
-    fast = type(a) is np.ndarray and not slow_if_recording
+    fast = type(a) is np.ndarray
     if dim is None:
         payload(input, "squeeze")
         if not fast:
@@ -315,7 +315,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     torch.Size([4, 3, 2])
     """
     a = getattr(input, "_payload", None)
-    if type(a) is np.ndarray and not slow_if_recording and type(dim0) is type(dim1) is int:
+    if type(a) is np.ndarray and type(dim0) is type(dim1) is int:
         n = a.ndim
         if -n <= dim0 < n and -n <= dim1 < n:
             p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
@@ -351,9 +351,7 @@ def t(input: Tensor) -> Tensor:
     ndim = a.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return (
-        matrix_t(input) if slow_if_recording or type(a) is not np.ndarray else view_result(T_, input, (), a.transpose())
-    )
+    return view_result(T_, input, (), a.transpose()) if type(a) is np.ndarray else matrix_t(input)
 
 
 @public("torch.permute Tensor.permute")
@@ -370,7 +368,7 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
         asked = tuple(asked[0])
     a = payload(input, "permute")
     ndim = a.ndim
-    if type(a) is np.ndarray and not slow_if_recording and PERMUTATIONS.get(asked) == ndim:
+    if type(a) is np.ndarray and PERMUTATIONS.get(asked) == ndim:
         return view_result(PERMUTE, input, (asked,), a.transpose(asked))
     places = ints(asked, "permute", "dims") if asked else ()
     if len(places) != ndim:
@@ -402,9 +400,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         dims = list(range(ndim))
         dims.insert(destination % ndim, dims.pop(source % ndim))
         order = tuple(dims)
-        if slow_if_recording or type(a) is not np.ndarray:
-            return permute(input, order)
-        return view_result(PERMUTE, input, (order,), a.transpose(order))
+        if type(a) is np.ndarray:
+            return view_result(PERMUTE, input, (order,), a.transpose(order))
+        return permute(input, order)
     several = isinstance(source, (tuple, list))
     if several is not isinstance(destination, (tuple, list)):
         raise misfit("movedim", input, source, destination)
@@ -472,11 +470,7 @@ def _reversed(self: Tensor) -> Tensor:
         )
     dims = tuple(range(ndim - 1, -1, -1))
     a = self._payload
-    return (
-        permute(self, dims)
-        if slow_if_recording or type(a) is not np.ndarray
-        else view_result(PERMUTE, self, (dims,), a.transpose())
-    )
+    return view_result(PERMUTE, self, (dims,), a.transpose()) if type(a) is np.ndarray else permute(self, dims)
 
 
 def _hermitian(self: Tensor) -> Tensor:
