@@ -40,7 +40,7 @@ from wengert._payloads.vmap_randomness import LEVELS
 from wengert._tape import delivery, engine, graph, replaced
 from wengert._tape.node import hooked_leaves
 from wengert._tape.tensor import stale_views
-from wengert._tape.views import no_grad_views
+from wengert._tape.unrecorded import no_grad_views
 from wengert._tensor_api import override_sites
 from wengert.autograd import function
 from wengert.fx import _patching as fx_patching

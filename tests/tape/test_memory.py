@@ -19,7 +19,7 @@ import wengert as T
 from wengert._base.modes import slow_always, slow_if_recording
 from wengert._tape.node import hooked_leaves
 from wengert._tape.tensor import stale_views
-from wengert._tape.views import no_grad_views
+from wengert._tape.unrecorded import no_grad_views
 from wengert.autograd import Function
 
 

@@ -19,7 +19,7 @@ import wengert as T
 from wengert._base.modes import slow_always, slow_if_recording
 from wengert._tape import replaced
 from wengert._tape.tensor import stale_views
-from wengert._tape.views import no_grad_views
+from wengert._tape.unrecorded import no_grad_views
 
 SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 3), (1, 4), (2, 1, 3), (2, 2, 2), (0,), (2, 0), (4, 4)]
 small = st.integers(0, 8)

@@ -170,14 +170,6 @@ def is_grad_enabled() -> bool:
     return state is None or state.grad
 
 
-def only_no_grad() -> bool:
-    """Whether ``no_grad`` is the only mode that concerns the operators of this thread or task."""
-    if slow_always or inference_tensors:
-        return False
-    state = MODE.get()
-    return state is not None and state.only_quiet
-
-
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode is on in this thread or task."""
     state = MODE.get()

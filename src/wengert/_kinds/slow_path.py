@@ -21,10 +21,11 @@ from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
 from .._tape.error_text import broadcast_error, not_a_tensor, too_large, unbroadcast
-from .._tape.inference import is_inference, mark_results, refuse_saved
+from .._tape.inference import is_inference, mark, refuse_saved
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, make, stale_views, wrap
-from .._tape.views import INFERENCE_VIEW, NO_GRAD_VIEW, made_unrecorded, prune, refresh_all
+from .._tape.unrecorded import INFERENCE_VIEW, NO_GRAD_VIEW, made_unrecorded
+from .._tape.views import prune, refresh_all
 from .out import write_out
 
 
@@ -47,6 +48,8 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
             return _in_mode(info, args) if inference_tensors else info.core(*args)
         if state.only_quiet:
             return quiet(info, args)
+        if state.inference:
+            return quiet(info, args, INFERENCE_VIEW)
     if out is not None:
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
@@ -80,7 +83,7 @@ def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     if not state.grad:
         if not state.inference:
             return quiet(info, args)
-        return mark_results(info, quiet(info, args, INFERENCE_VIEW))
+        return quiet(info, args, INFERENCE_VIEW)
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
         from .._tape.saved_hooks import pack_saved
@@ -111,13 +114,23 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
 
 
 def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -> Any:
-    """Run an operator without recording; ``creation`` is the mark of a view."""
+    """Run an operator without recording; ``creation`` is the mark of a view, and tells the mode.
+
+    In inference mode a new tensor is an inference tensor, a view is one if its base is.
+    """
     if info.view:
         alias_payload(args[0])
-    result = info.core(*_without_histories(args))
-    if info.view:  # a view keeps a reference to its parent, for its version and for writes in place
+        result = info.core(*_without_histories(args))
         for r in (result,) if isinstance(result, Tensor) else result:
-            made_unrecorded(r, args[0], *r._view[1:3], creation)
+            _, op, p, _ = r._view
+            made_unrecorded(r, args[0], op, p, creation)  # it keeps its parent, for its version and for writes in place
+        return result
+    result = info.core(*_without_histories(args))
+    if creation == INFERENCE_VIEW:
+        if type(result) is Tensor:
+            return mark(result)
+        for r in result:
+            mark(r)
     return result
 
 

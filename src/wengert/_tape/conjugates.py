@@ -18,7 +18,7 @@ import numpy as np
 from .._base.modes import MODE, Marks
 from .node import Box, Version, version_of, view_of
 from .tensor import Tensor, alias_payload
-from .views import made_unrecorded
+from .unrecorded import made_unrecorded
 
 conjugate_views = Marks()  # the living ones
 

@@ -11,11 +11,18 @@ from sys import _getframe as getframe
 from typing import Any
 
 from .._base import errors as lines
-from .._base.modes import only_no_grad, slow_if_recording
+from .._base.modes import slow_if_recording
 from .._base.registry import Operator
+from .inference import mark_if_on
 from .node import Port, ticks
 from .tensor import Tensor, make, wrap
-from .views import MULTI_OUTPUT_VIEW, made_unrecorded
+from .unrecorded import MULTI_OUTPUT_VIEW, made_unrecorded, unrecorded_here
+
+
+def without_history(r: Any) -> Tensor:
+    """The result of an operator on plain arrays without history, or where ``unrecorded_here``; ``r`` is its array."""
+    t = wrap(r)
+    return mark_if_on(t) if slow_if_recording else t
 
 
 def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
@@ -28,7 +35,8 @@ def view_result(info: Operator, input: Tensor, params: tuple[Any, ...], r: Any, 
     t._payload = r
     if slow_if_recording:
         t._node = None
-        return made_unrecorded(t, input, info, params) if only_no_grad() else info.op(input, *params)
+        creation = unrecorded_here()
+        return made_unrecorded(t, input, info, params, creation) if creation else info.op(input, *params)
     t._view = (input, info, params, 0)
     fx = input._node
     if fx is None:
@@ -55,9 +63,10 @@ def view_results(
 ) -> tuple[Tensor, ...]:
     """The results of a view operator with several outputs; ``saved`` are the values that its formula uses."""
     if slow_if_recording:
-        if not only_no_grad():
+        creation = unrecorded_here()
+        if not creation:
             return info.op(input, *params)  # type: ignore[no-any-return]
-        return tuple([made_unrecorded(wrap(a), input, info, params + (k,)) for k, a in enumerate(arrays)])
+        return tuple([made_unrecorded(wrap(a), input, info, params + (k,), creation) for k, a in enumerate(arrays)])
     tensors = []
     fx = input._node
     if fx is None:

@@ -1,7 +1,7 @@
 """Tensors made under ``inference_mode``: operators may read them, but no node may save them for a backward pass.
 
-The version of an inference tensor is an ``InferenceVersion``, which its views and aliases share. While any inference
-tensor lives, recording operators leave the hot path, and ``refuse_saved`` checks whether they saved one. (The backward
+The version of all inference tensors that live at a time is one ``InferenceVersion``, which counts nothing. While it
+lives, recording operators leave the hot path, and ``refuse_saved`` checks whether they saved one. (The backward
 pass finds a value that was saved in another way: the version's sequence number is later than every node's.)
 
 The tensor's array is a read-only view. So the direct ways of writing in place fail and fall back to
@@ -10,6 +10,8 @@ The tensor's array is a read-only view. So the direct ways of writing in place f
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,7 @@ import numpy as np
 from .._arrays.memory import locked
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_inference_mode_enabled, slow_if_recording
-from .node import Box, Port, Version, box_of, view_of
-from .tensor import Tensor
+from .node import Box, Port, Version, view_of
 
 
 class _Ignored:
@@ -35,9 +36,9 @@ class _Ignored:
 
 
 class InferenceVersion(Version):
-    """The version cell of a tensor made in inference mode, which does not count writes."""
+    """The version cell of tensors made in inference mode, which does not count writes."""
 
-    __slots__ = ("mark",)
+    __slots__ = ("__weakref__", "mark")
     read_only = True  # for _tensor.alias_payload
 
     def __init__(self) -> None:
@@ -52,29 +53,35 @@ class InferenceVersion(Version):
     version = _Ignored(0)
 
 
-def mark(t: Tensor) -> Tensor:
+def _no_version() -> InferenceVersion | None:
+    return None
+
+
+_living: Callable[[], InferenceVersion | None] = _no_version  # a weak reference to the version of inference tensors
+
+
+def mark(t: Any) -> Any:
     """Turn a new tensor into an inference tensor."""
-    box = box_of(t)
-    box.cell = InferenceVersion()
-    if type(t._payload) is np.ndarray:
-        t._payload = box.a = locked(t._payload)
+    global _living
+    cell = _living()
+    if cell is None:
+        cell = InferenceVersion()
+        _living = weakref.ref(cell)
+    a = t._payload
+    if type(a) is np.ndarray:
+        a = t._payload = locked(a)
+    t._box = box = Box()
+    box.a = a
+    box.cell = cell
     return t
 
 
-def mark_if_on(t: Tensor) -> Tensor:
+def mark_if_on(t: Any) -> Any:
     """``mark`` for a new tensor, if the mode is on."""
     return mark(t) if is_inference_mode_enabled() else t
 
 
-def mark_results(info: Any, result: Any) -> Any:
-    """Mark the results of an operator in the mode; a view is an inference tensor if its base is one."""
-    if not info.view:
-        for t in result if isinstance(result, (tuple, list)) else (result,):
-            mark(t)
-    return result
-
-
-def is_inference(t: Tensor) -> bool:
+def is_inference(t: Any) -> bool:
     """Whether a tensor was made in inference mode, or is a view of such a tensor."""
     while True:
         box = t._box
@@ -89,7 +96,7 @@ def is_inference(t: Tensor) -> bool:
 def refuse_saved(result: Any) -> None:
     """PyTorch's error if the node of an operator's result saved an inference tensor."""
     for t in result if isinstance(result, (tuple, list)) else (result,):
-        n = t._node if isinstance(t, Tensor) else None
+        n = getattr(t, "_node", None)
         n = n.fx if type(n) is Port else n
         if n is None or not n._seq:
             continue
@@ -105,7 +112,7 @@ def _holds_one(saved: Any) -> bool:
     return type(saved) is list and any(_holds_one(v) for v in saved)
 
 
-def refuse_write(t: Tensor) -> None:
+def refuse_write(t: Any) -> None:
     """PyTorch's error for a write in place to an inference tensor outside the mode."""
     if is_inference(t) and not is_inference_mode_enabled():
         raise noted(

@@ -23,13 +23,13 @@ from .._base.torch_function import recovered, refused_in_place
 from .node import in_place_nodes, ticks
 from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
+from .unrecorded import no_grad_views
 from .view_chain import memory_of
 from .views import (
     check_inplace,
     check_result,
     count_write,
     count_write_at,
-    no_grad_views,
     recorded_inplace,
     refresh_for_write,
     refuse_no_grad_view,

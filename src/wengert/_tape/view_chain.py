@@ -48,6 +48,14 @@ def sharing(t: Tensor) -> Iterator[Tensor]:
         t = t.__dict__["_alias_of"][0] if view is None else view[0]
 
 
+def base_of(tensor: Tensor) -> Tensor | None:
+    """The tensor at the root of a view's chain; ``None`` for a tensor that is not a view."""
+    base = None
+    while (view := view_of(tensor)) is not None:
+        tensor = base = view[0]
+    return base
+
+
 def memory_of(t: Tensor) -> Any:
     """The payload in whose memory a tensor lies: that of before the call for what shows an input of one recorded."""
     if not getattr(t._payload, "is_traced", False):

@@ -46,14 +46,13 @@ from .._arrays.overlap import refuse_met, refuse_repeated
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, Marks, in_transform, inference_tensors, reason, slow_always, transforms
+from .._base.modes import MODE, in_transform, inference_tensors, reason, slow_hooks, transforms
 from .inference import is_inference, refuse_write
 from .node import (
     LEAVES,
     AccumulateGrad,
     Box,
     Node,
-    NoHistory,
     Port,
     Version,
     hooks_of,
@@ -66,50 +65,15 @@ from .node import (
 from .promotion import cast
 from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
 from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of, memory_of
-
-# ---- how a view was made
-NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
-
-no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
-
-
-class NoGradView(int):
-    """The mark of an unrecorded view of a tensor with a history: ``NO_GRAD_VIEW`` or ``INFERENCE_VIEW``.
-
-    While one lives, writes in place check whether they hit one.
-    """
-
-    def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
-        self = int.__new__(cls, creation)
-        self.mark = no_grad_views.mark()
-        self._seq = tick()  # like a node's: the base's history at this time
-        return self
-
-
-def base_of(tensor: Tensor) -> Tensor | None:
-    """The tensor at the root of a view's chain; ``None`` for a tensor that is not a view."""
-    base = None
-    while (view := view_of(tensor)) is not None:
-        tensor = base = view[0]
-    return base
-
-
-def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creation: int = NO_GRAD_VIEW) -> Tensor:
-    """Make a tensor a view of ``parent`` that was made under no_grad, or in inference mode.
-
-    If its base requires grad it does too, as a leaf without a gradient (``NoHistory``).
-    """
-    grand = view_of(parent)
-    if parent._node is not None:
-        creation = NoGradView(creation)
-    elif grand is not None and isinstance(grand[3], NoGradView):
-        creation = grand[3]
-    view._view = (parent, info, params, creation)
-    base = parent if grand is None else base_of(parent)
-    if base._node is not None and not (inference_tensors and is_inference(view)):  # type: ignore[union-attr]
-        view._node = NoHistory()
-    return view
+from .unrecorded import (
+    CUSTOM_VIEW,
+    INFERENCE_VIEW,
+    MULTI_OUTPUT_VIEW,
+    NO_GRAD_VIEW,
+    NoGradView,
+    no_grad_views,
+)
+from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of
 
 
 # ---- refusals
@@ -117,7 +81,7 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether neither the tape nor a hook that watches operators needs to see a write into self."""
     if no_grad_views:
         refuse_no_grad_view(self)
-    if slow_always:
+    if stale_views or slow_hooks:
         return False
     if self._node is None and fy is None:
         return True

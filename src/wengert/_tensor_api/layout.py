@@ -27,8 +27,7 @@ from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of, in_memory
-from .._tape.view_chain import chain_of
-from .._tape.views import base_of
+from .._tape.view_chain import base_of, chain_of
 from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
 

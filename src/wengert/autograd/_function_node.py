@@ -20,7 +20,7 @@ from .._tape.node import FREED, Node, Parts, port_of, tick
 from .._tape.promotion import cast
 from .._tape.saved import stale, tensor_of
 from .._tape.tensor import Tensor, tensor_on, wrap
-from .._tape.views import CUSTOM_VIEW
+from .._tape.unrecorded import CUSTOM_VIEW
 
 
 class FunctionCtx:

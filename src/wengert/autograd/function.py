@@ -25,7 +25,8 @@ from .._tape.inference import is_inference, not_saved
 from .._tape.node import LEAVES, box_of, leaf_node, new_port, tick, view_of
 from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
+from .._tape.unrecorded import MULTI_OUTPUT_VIEW
+from .._tape.views import check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx, NodeOfInstance
 

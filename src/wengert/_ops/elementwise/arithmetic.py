@@ -29,7 +29,8 @@ from ..._kinds.slow_path import cast_operand
 from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tape.views import count_write_at, no_grad_views, unrecorded
+from ..._tape.unrecorded import no_grad_views
+from ..._tape.views import count_write_at, unrecorded
 from ._common import number_or_item, python_operator
 
 ONE = 1  # the default of ``alpha``, compared by identity

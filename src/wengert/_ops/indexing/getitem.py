@@ -19,15 +19,16 @@ from ..._arrays.library import COLONS, NEW_AT
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
-from ..._base.modes import only_no_grad, slow_if_recording
+from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, TRANSFORMED, Operator, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._payloads.transforms import Transformed
-from ..._tape.fast_results import result_of, view_result
+from ..._tape.fast_results import result_of, view_result, without_history
 from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
+from ..._tape.unrecorded import unrecorded_here
 from ..shape.views_primitive import alias
 from .index_primitive import INDEX, index, index_put, index_raw, is_plain, take_at
 
@@ -81,7 +82,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if type(a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
         return view_result(SLICE, self, (0, start, end, step), a[key])
-    elif ty is not tuple and (not slow_if_recording or only_no_grad()):
+    elif ty is not tuple and (not slow_if_recording or unrecorded_here()):
         if ty is Tensor:
             i = key._payload
             if (
@@ -102,7 +103,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             return view_result(UNSQUEEZE, self, (0,), self._payload[None])
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
-    elif ty is tuple and key and type(self._payload) is np.ndarray and (not slow_if_recording or only_no_grad()):
+    elif ty is tuple and key and type(self._payload) is np.ndarray and (not slow_if_recording or unrecorded_here()):
         if type(key[-1]) is Tensor:
             found = by_tensors(self._payload.shape, key)
             if found is not None:
@@ -180,7 +181,9 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     except IndexError:
         return None
     fx = x._node
-    if fx is None or slow_if_recording:
+    if slow_if_recording:
+        return without_history(r)
+    if fx is None:
         return wrap(r)
     b = key._box
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
@@ -492,11 +495,13 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
 
 def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     try:
-        if type(x._payload) is np.ndarray and all_plain(indices) and (not slow_if_recording or only_no_grad()):
+        if type(x._payload) is np.ndarray and all_plain(indices) and (not slow_if_recording or unrecorded_here()):
             arrays = [i._payload for i in indices]
             r = index_raw([x._payload, *arrays], dims)
             fx = x._node
-            if fx is None or slow_if_recording:
+            if slow_if_recording:
+                return without_history(r)
+            if fx is None:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
             return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)

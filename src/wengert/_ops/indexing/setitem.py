@@ -21,11 +21,11 @@ from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, in_memory, wrap
+from ..._tape.unrecorded import no_grad_views
 from ..._tape.view_chain import AsStridedBackward0, memory_of
 from ..._tape.views import (
     check_inplace,
     count_write_at,
-    no_grad_views,
     rebase_history,
     record_write,
     unrecorded,

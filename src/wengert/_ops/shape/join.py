@@ -12,15 +12,16 @@ from ..._arrays.layouts import in_order as strides_in_order
 from ..._arrays.library import COLONS, NEW_AT, concatenate
 from ..._base.constants import type_name
 from ..._base.errors import noted
-from ..._base.modes import only_no_grad, slow_if_recording
+from ..._base.modes import slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, Operator, plain_body, public
 from ..._kinds.dims import REQUIRED, as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.keywords import with_axis, with_out
 from ..._kinds.out import convertible, write_out
 from ..._kinds.slow_path import misfit
-from ..._tape.fast_results import result_of, view_results
-from ..._tape.tensor import Tensor, wrap
+from ..._tape.fast_results import result_of, view_results, without_history
+from ..._tape.tensor import Tensor
+from ..._tape.unrecorded import unrecorded_here
 from .broadcasting import cube, row, vector
 from .strided import slice_dim
 from .views import reshape_public
@@ -196,7 +197,7 @@ def _plain_arrays(tensors: Any) -> tuple[list[Any], list[Any]]:
     """The payloads and nodes of a list of tensors; none unless they are NumPy arrays of one dtype and no mode is on."""
     arrays: list[Any] = []
     edges: list[Any] = []
-    if type(tensors) not in _LISTS or (slow_if_recording and not only_no_grad()):
+    if type(tensors) not in _LISTS or (slow_if_recording and not unrecorded_here()):
         return arrays, edges
     dtype = None
     for x in tensors:
@@ -235,7 +236,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
             pass  # the checks below raise the error
         else:
             if edges.count(None) == len(edges):
-                return wrap(r)
+                return without_history(r)
             shapes = [a.shape for a in arrays]
             needs = tuple([e is not None for e in edges])
             return result_of(CAT, tuple(edges), [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
@@ -305,7 +306,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             if dim < 0:
                 dim = len(shape)
             r = _stacked(arrays, dim)
-            return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, tuple(edges), [dim], r)
+            return without_history(r) if edges.count(None) == len(edges) else result_of(STACK, tuple(edges), [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")

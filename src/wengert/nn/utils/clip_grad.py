@@ -16,7 +16,8 @@ from ..._base.errors import warn
 from ..._base.grad_mode import no_grad
 from ..._base.modes import slow_always
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.views import count_write_at, no_grad_views
+from ..._tape.unrecorded import no_grad_views
+from ..._tape.views import count_write_at
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 

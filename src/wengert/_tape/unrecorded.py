@@ -1,0 +1,56 @@
+"""How a view was made, and views that are made unrecorded, in no-grad or inference mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.modes import MODE, Marks, inference_tensors, slow_hooks
+from .inference import is_inference
+from .node import NoHistory, tick, view_of
+from .tensor import Tensor, stale_views
+from .view_chain import base_of
+
+NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
+
+no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
+
+
+class NoGradView(int):
+    """The mark of an unrecorded view of a tensor with a history: ``NO_GRAD_VIEW`` or ``INFERENCE_VIEW``.
+
+    While one lives, writes in place check whether they hit one.
+    """
+
+    def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
+        self = int.__new__(cls, creation)
+        self.mark = no_grad_views.mark()
+        self._seq = tick()  # like a node's: the base's history at this time
+        return self
+
+
+def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creation: int = NO_GRAD_VIEW) -> Tensor:
+    """Make a tensor a view of ``parent`` that was made under no_grad, or in inference mode.
+
+    If its base requires grad it does too, as a leaf without a gradient (``NoHistory``).
+    """
+    grand = view_of(parent)
+    if parent._node is not None:
+        creation = NoGradView(creation)
+    elif grand is not None and isinstance(grand[3], NoGradView):
+        creation = grand[3]
+    view._view = (parent, info, params, creation)
+    base = parent if grand is None else base_of(parent)
+    if base._node is not None and not (inference_tensors and is_inference(view)):  # type: ignore[union-attr]
+        view._node = NoHistory()
+    return view
+
+
+def unrecorded_here() -> int:
+    """The mark of a view that operators make in this thread or task if they record nothing and nothing watches them.
+
+    0 if the operator itself has to look at the modes that are on somewhere.
+    """
+    if stale_views or slow_hooks:
+        return 0
+    state = MODE.get()
+    return 0 if state is None or state.grad else INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
