@@ -587,6 +587,7 @@ def test_pythons_twister_and_numpys_are_one(monkeypatch, blocks):
         assert (twister.words(count) == expected.randint(0, 2**32, count, np.uint64)).all()
     for _ in range(60):
         twister.seed(7)
+        twister.key()
     assert twister._numpys is not None
     assert (twister.words(BLOCK_WORDS) == np.random.RandomState(7).randint(0, 2**32, BLOCK_WORDS, np.uint64)).all()
 

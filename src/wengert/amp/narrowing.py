@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._base import dtypes
+from .._base.dtypes import BY_NUMPY
 from .._base.modes import OUTER, enter, is_grad_enabled, leaving
-from .._tape.tensor import Tensor
+from .._tape.node import AccumulateGrad, view_of
+from .._tape.promotion import logical_dtype
+from .._tape.tensor import CPU, Tensor, device_of
 from .._tensor_api.function_modes import BaseTorchFunctionMode
 from .autocast_mode import SETTINGS
 
@@ -71,16 +76,17 @@ class Narrowing(BaseTorchFunctionMode):
         return func(*args, **kwargs)
 
     def _converted(self, value: Any, target: Any) -> Any:
-        if isinstance(value, Tensor):
-            wrong = value.is_floating_point() and value.dtype is not target and value.dtype is not dtypes.float64
-            return self._cast(value, target) if wrong and value.is_cpu else value
+        if isinstance(value, Tensor):  # read as it is: public attributes go through what is asked for overrides
+            a, own = value._payload, BY_NUMPY[logical_dtype(value)]
+            wrong = own.is_floating_point and own is not target and own is not dtypes.float64
+            return self._cast(value, target) if wrong and (type(a) is np.ndarray or device_of(a) is CPU) else value
         if isinstance(value, (list, tuple)):
             return type(value)([self._converted(v, target) for v in value])
         return value
 
     def _cast(self, value: Tensor, target: Any) -> Tensor:
-        keep = self._cache and target is self.dtype and value.is_leaf and value.requires_grad and is_grad_enabled()
-        if not keep:
+        parameter = type(value._node) is AccumulateGrad and view_of(value) is None
+        if not (parameter and self._cache and target is self.dtype and is_grad_enabled()):
             return value.to(target)
         # One copy of a parameter for the whole region, as in PyTorch: gradients accumulate in the narrow dtype.
         casts = SETTINGS.get().casts

@@ -26,9 +26,19 @@ class Twister:
         self._python = Random()
         self._numpys: Any = None  # NumPy's engine
         self._words, self._seeds = _WORDS, _SEEDS
+        self._asked: int | None = None  # the seed of a stream that is not yet begun: many generators are seeded twice
 
     def seed(self, seed: int) -> None:
         """Start the stream of a seed below 2**32, as `numpy.random.RandomState(seed)` does."""
+        self._asked = seed
+
+    def _begin(self) -> None:
+        """Compute the key of the seed; after an interrupt the next call does so."""
+        if self._asked is not None:
+            self._seeded(self._asked)
+            self._asked = None
+
+    def _seeded(self, seed: int) -> None:
         if self._numpys is None:
             self._seeds -= 1
             if self._seeds >= 0 and "numpy.random" not in sys.modules:
@@ -43,6 +53,7 @@ class Twister:
 
     def set_key(self, key: np.ndarray) -> None:
         """Go on after the block whose key this is."""
+        self._asked = None
         if self._numpys is None:
             self._python.setstate((*key.tolist(), BLOCK_WORDS))
         else:
@@ -50,12 +61,14 @@ class Twister:
 
     def key(self) -> np.ndarray:
         """The key of the last block."""
+        self._begin()
         if self._numpys is None:
             return np.array(self._python.getstate()[:-1], np.uint32)
         return np.asarray(self._numpys.state["state"]["key"])
 
     def words(self, count: int) -> np.ndarray:
         """The next words of whole blocks, as unsigned ints."""
+        self._begin()
         if self._numpys is None:
             self._words -= count
             if self._words >= 0 and "numpy.random" not in sys.modules:
