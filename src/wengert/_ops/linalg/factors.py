@@ -1,4 +1,4 @@
-"""How the cotangents of a product's factors lie: as the factors, which the backward formulas look at, never recording.
+"""How the cotangents of a product's factors lie: as the factors, which the backward formulas look at.
 
 A factor that only its own cotangent concerns is not saved. Its formula gets its edge, which knows a leaf.
 """
@@ -11,14 +11,17 @@ from numpy import ndarray
 
 from ..._kinds.backward import OperandShape
 from ..._tape.node import AccumulateGrad
+from ..._tape.tensor import Tensor
 
 
 def is_columns(factor: Any) -> bool:
     """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
 
-    ``factor``: the array; or what is known of one that was not saved, by its edge: that of a leaf, or of a leaf's
-    transpose.
+    ``factor``: the array, or a Tensor on it; or what is known of one that was not saved, by its edge: that of a leaf, or
+    of a leaf's transpose.
     """
+    if isinstance(factor, Tensor):
+        factor = factor._payload
     if type(factor) is OperandShape:
         factor = factor.edge
     if type(factor) is AccumulateGrad:
