@@ -11,23 +11,22 @@ from numpy import ndarray
 
 from ..._kinds.backward import OperandShape
 from ..._tape.node import AccumulateGrad
-from ..._tape.tensor import Tensor
 
 
 def is_columns(factor: Any) -> bool:
     """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
 
-    ``factor``: the array, or a Tensor on it; or what is known of one that was not saved, by its edge: that of a leaf, or
-    of a leaf's transpose.
+    ``factor``: the array, or a tensor on it; or what is known of one that was not saved, by its edge: that of a leaf,
+    or of a leaf's transpose.
     """
-    if isinstance(factor, Tensor):
-        factor = factor._payload
     if type(factor) is OperandShape:
         factor = factor.edge
     if type(factor) is AccumulateGrad:
         factor = factor.box.a
     if type(factor) is not ndarray:
-        return _is_transposed(factor)
+        if type(a := getattr(factor, "_payload", None)) is not ndarray:
+            return _is_transposed(factor)
+        factor = a
     if factor.flags.c_contiguous:
         return False
     return factor.ndim == 2 and factor.strides == (factor.itemsize, len(factor) * factor.itemsize)
