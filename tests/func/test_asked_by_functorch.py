@@ -252,3 +252,20 @@ def test_a_context_with_other_saved_tensors() -> None:
     assert reductify_leaf(T.ones(4, 3), 0, None, 4).tolist() == [4, 4, 4]
     assert reductify_leaf(T.ones(3), None, 1, 4).shape == (3, 4)
     assert reductify_leaf(T.ones(2, 4, 5), 1, 0, 4, (5,)).tolist() == [[2] * 5] * 4
+
+
+def test_the_gradient_of_a_sparse_tensor_that_nothing_depends_on_is_empty() -> None:
+    x = T.eye(2).to_sparse()
+    for g in (
+        grad(lambda x: T.tensor(1.0))(x),
+        vjp(lambda x: T.tensor(1.0), x)[1](T.tensor(1.0))[0],
+        T.autograd.grad(T.ones(1, requires_grad=True), x.requires_grad_(), materialize_grads=True)[0],
+    ):
+        assert g.layout is T.sparse_coo and g.shape == (2, 2) and g._nnz() == 0 and not g.requires_grad
+
+
+def test_sparse_tensors_are_no_dual_tensors() -> None:
+    dense = T.eye(2)
+    for pair in ((dense.to_sparse(), dense), (dense, dense.to_sparse())):
+        with pytest.raises(NotImplementedError, match="Cannot access storage of SparseTensorImpl"):
+            jvp(lambda x: x * 2, pair[:1], pair[1:])

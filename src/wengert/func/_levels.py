@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from .._base.errors import noted
 from .._base.registry import TENSORS
+from .._payloads.sparse_errors import lacks
 from .._payloads.transforms import DEEPEST, Constant
 from .._tape.node import AccumulateGrad, Node
 from .._tape.tensor import Tensor, current_fn, wrap
@@ -109,7 +110,10 @@ def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
 
 
 def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """A tangent must have its tensor's shape."""
+    """A tangent must have its tensor's shape, and neither may be sparse."""
+    for a in (tensor._payload, tangent._payload):
+        if getattr(a, "is_sparse", False):
+            raise lacks(a, "storage")
     if tuple(tangent.shape) != tuple(tensor.shape):
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
