@@ -175,7 +175,7 @@ class Transformed:
         return type(self)(payload_like(self.v, make), self.tag)
 
     def primal(self) -> Any:
-        """This value without tangents at any depth."""
+        """The values alone, without tangents and tapes at any depth, as far as they are not batched."""
         return self
 
     @property
@@ -209,6 +209,13 @@ for _method, _name in {
     setattr(Transformed, f"__{_method}__", _python_operator(_name))
 
 
+def _values(inner: Any) -> Any:
+    """``primal`` of what a value holds."""
+    while isinstance(inner, Tensor):
+        inner = inner._payload
+    return inner.primal() if isinstance(inner, Transformed) else inner
+
+
 class Dual(Transformed):
     """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
 
@@ -223,10 +230,7 @@ class Dual(Transformed):
         return Dual(payload_like(self.v, make), None, self.tag)
 
     def primal(self) -> Any:
-        inner = self.v
-        while isinstance(inner, Tensor):
-            inner = inner._payload
-        return inner.primal() if isinstance(inner, Transformed) else inner
+        return _values(self.v)
 
 
 class Batched(Transformed):
@@ -254,6 +258,9 @@ class OwnTape(Transformed):
     """An unchanged value on a tape of its own level."""
 
     __slots__ = ()
+
+    def primal(self) -> Any:
+        return _values(self.v)
 
 
 class Constant(Transformed):
