@@ -9,7 +9,8 @@ import pytest
 
 import wengert as T
 from wengert._C import _functorch
-from wengert.func import grad, grad_and_value, jacfwd, jacrev, jvp, vjp, vmap
+from wengert.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from wengert.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap
 
 
 def squares(x: T.Tensor) -> T.Tensor:
@@ -269,3 +270,38 @@ def test_sparse_tensors_are_no_dual_tensors() -> None:
     for pair in ((dense.to_sparse(), dense), (dense, dense.to_sparse())):
         with pytest.raises(NotImplementedError, match="Cannot access storage of SparseTensorImpl"):
             jvp(lambda x: x * 2, pair[:1], pair[1:])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x[x > 0] ** 2).sum(),
+        lambda x: (x.masked_select(x > 0) ** 2).sum(),
+        lambda x: (x[(x > 0).nonzero()[:, 0]] ** 2).sum(),
+        lambda x: (x**2)[:: 1 + T.equal(x, x)].sum(),
+        lambda x: (x**2)[:: 1 + T.allclose(x, x)].sum(),
+    ],
+)
+def test_values_that_decide_on_shapes_are_known_in_nested_transforms(function: Any) -> None:
+    x = T.tensor([1.0, -2.0, 3.0])
+    second = T.diag(T.tensor([2.0, 0.0, 2.0]))
+    for twice in (hessian, lambda f: jacfwd(jacfwd(f)), lambda f: jacrev(jacfwd(f)), lambda f: jacrev(jacrev(f))):
+        assert twice(function)(x).equal(second)
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct from a tensor")
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda x: x.data, T.tensor, lambda x: x.new_tensor(x), lambda x: T.nn.Parameter(x, requires_grad=False),
+        T.autograd.Variable,
+    ],
+)  # fmt: skip
+def test_data_and_new_tensors_have_no_tangent(copied: Any) -> None:
+    x = T.tensor([1.0, 2.0])
+    assert jacfwd(lambda x: copied(x) * x)(x).equal(T.diag(x))
+    assert grad(lambda x: jvp(lambda x: (copied(x) * 3 * x**0).sum(), (x,), (x,))[1])(x).equal(T.zeros(2))
+    with dual_level():
+        made = copied(make_dual(x, T.ones(2)))
+        assert unpack_dual(made).tangent is None
+    assert repr(T.zeros(2) + made) == "tensor([1., 2.])"

@@ -179,6 +179,16 @@ class Transformed:
         return self
 
     @property
+    def constant(self) -> Any:
+        """This value without tangents and tapes at any depth."""
+        return _constant(self)
+
+    @property
+    def without_tangent(self) -> Any:
+        """This value without the tangent of its own transform."""
+        return self
+
+    @property
     def mT(self) -> Any:
         """The last two dimensions exchanged."""
         n = self.ndim
@@ -216,6 +226,15 @@ def _values(inner: Any) -> Any:
     return inner.primal() if isinstance(inner, Transformed) else inner
 
 
+def _constant(a: Any) -> Any:
+    while isinstance(a, (Dual, OwnTape, Tensor)):
+        a = a._payload if isinstance(a, Tensor) else a.v
+    if not isinstance(a, Batched):
+        return a
+    inner = _constant(a.v)
+    return a if inner is a.v else Batched(inner, a.tag)
+
+
 class Dual(Transformed):
     """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
 
@@ -231,6 +250,10 @@ class Dual(Transformed):
 
     def primal(self) -> Any:
         return _values(self.v)
+
+    @property
+    def without_tangent(self) -> Any:
+        return Dual(self.v, None, self.tag)
 
 
 class Batched(Transformed):
