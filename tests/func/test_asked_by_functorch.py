@@ -10,7 +10,7 @@ import pytest
 import wengert as T
 from wengert._C import _functorch
 from wengert.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from wengert.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from wengert.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 
 def squares(x: T.Tensor) -> T.Tensor:
@@ -305,3 +305,18 @@ def test_data_and_new_tensors_have_no_tangent(copied: Any) -> None:
         made = copied(make_dual(x, T.ones(2)))
         assert unpack_dual(made).tangent is None
     assert repr(T.zeros(2) + made) == "tensor([1., 2.])"
+
+
+def test_what_linearize_gives_to_transforms_has_no_history() -> None:
+    x = T.tensor([1.0, 2.0])
+    _, push = linearize(T.sin, x)
+    for made in (
+        push(x),
+        vmap(push)(T.ones(3, 2)),
+        *jvp(push, (x,), (x,)),
+        vmap(grad(lambda t: push(t).sum()))(T.eye(2)),
+    ):
+        assert not made.requires_grad
+    assert hessian(lambda t: (push(t) ** 2).sum())(x).allclose(T.diag(2 * x.cos() ** 2))
+    x.requires_grad_()
+    assert linearize(T.sin, x)[1](T.ones(2)).requires_grad

@@ -468,18 +468,18 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
 def without_lift(a: Any, tag: int) -> Any:
     """The value that a tape's holds, if it is of the tape with this tag."""
     if isinstance(a, Transformed) and a.tag > tag:
-        return _below(a, lambda v: without_lift(v, tag))
+        return below(a, lambda v: without_lift(v, tag))
     return a.v if isinstance(a, OwnTape) and a.tag == tag else a
 
 
 def lifted(a: Any, tag: int) -> Any:
     """A value on the tape with this tag; values of transforms that began later stay around it, newest outermost."""
     if isinstance(a, Transformed) and a.tag > tag:
-        return _below(a, lambda v: lifted(v, tag))
+        return below(a, lambda v: lifted(v, tag))
     return OwnTape(a, tag)
 
 
-def _below(a: Any, change: Callable[[Any], Any]) -> Any:
+def below(a: Any, change: Callable[[Any], Any]) -> Any:
     """A transform's value with another one inside."""
     if isinstance(a, Dual):
         return Dual(change(a.v), None if a.t is None else change(a.t), a.tag)

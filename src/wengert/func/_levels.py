@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from .._base.errors import noted
 from .._base.registry import TENSORS
 from .._payloads.sparse_errors import lacks
-from .._payloads.transforms import DEEPEST, Constant
+from .._payloads.transforms import DEEPEST, Constant, below, of_transform
 from .._tape.node import AccumulateGrad, Node
 from .._tape.tensor import Tensor, current_fn, wrap
 
@@ -120,3 +120,10 @@ def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
             f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
+
+
+def without_ended(a: Any) -> Any:
+    """A value without the history of transforms that have ended, at any depth."""
+    if isinstance(a, Tensor):
+        return without_ended(a._payload) if only_leads_to([a._node], set()) else a
+    return below(a, without_ended) if of_transform(a) else a
