@@ -320,3 +320,12 @@ def test_what_linearize_gives_to_transforms_has_no_history() -> None:
     assert hessian(lambda t: (push(t) ** 2).sum())(x).allclose(T.diag(2 * x.cos() ** 2))
     x.requires_grad_()
     assert linearize(T.sin, x)[1](T.ones(2)).requires_grad
+
+
+def test_eigenvalues_of_real_matrices_have_real_derivatives_of_derivatives() -> None:
+    a = T.tensor([[2.0, 1.0], [1.0, 3.0]])
+
+    def pushed(x: T.Tensor) -> T.Tensor:
+        return jvp(lambda x: T.linalg.eigvalsh(x @ x.T).sum(), (x,), (a,))[1]
+
+    assert grad(pushed)(a).allclose(2 * a) and grad(pushed)(a).dtype is T.float32
