@@ -124,6 +124,19 @@ def test_cotangents_of_weights_are_row_major() -> None:
                 assert g.stride() == (4, 1)
 
 
+def test_cotangents_of_bilinear_weights_are_row_major() -> None:
+    weight, x = torch.rand(2, 4, 4, requires_grad=True), torch.rand(3, 4)
+    for recorded in (False, True):
+        y = torch.nn.functional.bilinear(x, x, weight)
+        (g,) = torch.autograd.grad(y.pow(2).sum(), weight, create_graph=recorded)
+        assert g.stride() == (16, 4, 1)
+    (second,) = torch.autograd.grad((g * weight.detach()).sum(), weight)
+    expected = torch.autograd.functional.hvp(
+        lambda w: torch.einsum("bi,kij,bj->bk", x, w, x).pow(2).sum(), weight.detach(), weight.detach()
+    )[1]
+    assert second.allclose(expected)
+
+
 @pytest.mark.parametrize(
     ("shapes", "dims"),
     [
