@@ -124,6 +124,16 @@ def test_cotangents_of_weights_are_row_major() -> None:
                 assert g.stride() == (4, 1)
 
 
+@pytest.mark.parametrize("mean", [lambda x: x.mean(), lambda x: x.mean(0).sum()])
+def test_a_recorded_gradient_of_a_mean_may_be_written(mean: Any) -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    (g,) = torch.autograd.grad(mean(x), x, create_graph=True)
+    before = g[1].tolist()
+    with torch.no_grad():
+        g[0].fill_(7.0)
+    assert g.tolist() == [[7.0] * 3, before]
+
+
 def test_cotangents_of_bilinear_weights_are_row_major() -> None:
     weight, x = torch.rand(2, 4, 4, requires_grad=True), torch.rand(3, 4)
     for recorded in (False, True):
