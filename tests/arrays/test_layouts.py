@@ -117,8 +117,51 @@ def test_cotangents_lie_as_what_arrives(call: Any) -> None:
 def test_cotangents_of_weights_are_row_major() -> None:
     weight, bias = torch.rand(5, 4, requires_grad=True), torch.rand(5, requires_grad=True)
     for x in (torch.rand(3, 4), torch.rand(2, 3, 4)):
+        x.requires_grad_()
         for y in (torch.nn.functional.linear(x, weight, bias), x @ weight.t(), torch.nn.functional.linear(x, weight)):
-            assert torch.autograd.grad(y.sum(), weight)[0].stride() == (4, 1)
+            for recorded in (False, True):
+                g = torch.autograd.grad(y.sum(), weight, create_graph=recorded, retain_graph=True)[0]
+                assert g.stride() == (4, 1)
+
+
+@pytest.mark.parametrize("mean", [lambda x: x.mean(), lambda x: x.mean(0).sum()])
+def test_a_recorded_gradient_of_a_mean_may_be_written(mean: Any) -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    (g,) = torch.autograd.grad(mean(x), x, create_graph=True)
+    before = g[1].tolist()
+    with torch.no_grad():
+        g[0].fill_(7.0)
+    assert g.tolist() == [[7.0] * 3, before]
+
+
+def test_cotangents_of_bilinear_weights_are_row_major() -> None:
+    weight, x = torch.rand(2, 4, 4, requires_grad=True), torch.rand(3, 4)
+    for recorded in (False, True):
+        y = torch.nn.functional.bilinear(x, x, weight)
+        (g,) = torch.autograd.grad(y.pow(2).sum(), weight, create_graph=recorded)
+        assert g.stride() == (16, 4, 1)
+    (second,) = torch.autograd.grad((g * weight.detach()).sum(), weight)
+    expected = torch.autograd.functional.hvp(
+        lambda w: torch.einsum("bi,kij,bj->bk", x, w, x).pow(2).sum(), weight.detach(), weight.detach()
+    )[1]
+    assert second.allclose(expected)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dims"),
+    [
+        (((3, 4), (3, 5)), ([0], [0])),
+        (((3, 4), (5, 4)), ([1], [1])),
+        (((2, 3, 4), (2, 3, 5)), ([0, 1], [0, 1])),
+        (((2, 3, 4), (2, 5)), ([0], [0])),
+    ],
+)
+def test_cotangents_of_tensordot_lie_as_the_matrices_that_it_multiplies(shapes: Any, dims: Any) -> None:
+    a, b = (torch.rand(shape, requires_grad=True) for shape in shapes)
+    for recorded in (False, True):
+        y = torch.tensordot(a, b, dims)
+        for g in torch.autograd.grad(y, (a, b), torch.rand(y.shape), create_graph=recorded):
+            assert g.is_contiguous()
 
 
 def test_a_gradient_lies_as_its_leaf_does() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import wengert as T
 from wengert._C import _functorch
-from wengert.func import grad, grad_and_value, jacfwd, jacrev, jvp, vjp, vmap
+from wengert.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from wengert.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 
 def squares(x: T.Tensor) -> T.Tensor:
@@ -252,3 +253,79 @@ def test_a_context_with_other_saved_tensors() -> None:
     assert reductify_leaf(T.ones(4, 3), 0, None, 4).tolist() == [4, 4, 4]
     assert reductify_leaf(T.ones(3), None, 1, 4).shape == (3, 4)
     assert reductify_leaf(T.ones(2, 4, 5), 1, 0, 4, (5,)).tolist() == [[2] * 5] * 4
+
+
+def test_the_gradient_of_a_sparse_tensor_that_nothing_depends_on_is_empty() -> None:
+    x = T.eye(2).to_sparse()
+    for g in (
+        grad(lambda x: T.tensor(1.0))(x),
+        vjp(lambda x: T.tensor(1.0), x)[1](T.tensor(1.0))[0],
+        T.autograd.grad(T.ones(1, requires_grad=True), x.requires_grad_(), materialize_grads=True)[0],
+    ):
+        assert g.layout is T.sparse_coo and g.shape == (2, 2) and g._nnz() == 0 and not g.requires_grad
+
+
+def test_sparse_tensors_are_no_dual_tensors() -> None:
+    dense = T.eye(2)
+    for pair in ((dense.to_sparse(), dense), (dense, dense.to_sparse())):
+        with pytest.raises(NotImplementedError, match="Cannot access storage of SparseTensorImpl"):
+            jvp(lambda x: x * 2, pair[:1], pair[1:])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x[x > 0] ** 2).sum(),
+        lambda x: (x.masked_select(x > 0) ** 2).sum(),
+        lambda x: (x[(x > 0).nonzero()[:, 0]] ** 2).sum(),
+        lambda x: (x**2)[:: 1 + T.equal(x, x)].sum(),
+        lambda x: (x**2)[:: 1 + T.allclose(x, x)].sum(),
+    ],
+)
+def test_values_that_decide_on_shapes_are_known_in_nested_transforms(function: Any) -> None:
+    x = T.tensor([1.0, -2.0, 3.0])
+    second = T.diag(T.tensor([2.0, 0.0, 2.0]))
+    for twice in (hessian, lambda f: jacfwd(jacfwd(f)), lambda f: jacrev(jacfwd(f)), lambda f: jacrev(jacrev(f))):
+        assert twice(function)(x).equal(second)
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct from a tensor")
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda x: x.data, T.tensor, lambda x: x.new_tensor(x), lambda x: T.nn.Parameter(x, requires_grad=False),
+        T.autograd.Variable,
+    ],
+)  # fmt: skip
+def test_data_and_new_tensors_have_no_tangent(copied: Any) -> None:
+    x = T.tensor([1.0, 2.0])
+    assert jacfwd(lambda x: copied(x) * x)(x).equal(T.diag(x))
+    assert grad(lambda x: jvp(lambda x: (copied(x) * 3 * x**0).sum(), (x,), (x,))[1])(x).equal(T.zeros(2))
+    with dual_level():
+        made = copied(make_dual(x, T.ones(2)))
+        assert unpack_dual(made).tangent is None
+    assert repr(T.zeros(2) + made) == "tensor([1., 2.])"
+
+
+def test_what_linearize_gives_to_transforms_has_no_history() -> None:
+    x = T.tensor([1.0, 2.0])
+    _, push = linearize(T.sin, x)
+    for made in (
+        push(x),
+        vmap(push)(T.ones(3, 2)),
+        *jvp(push, (x,), (x,)),
+        vmap(vmap(push))(T.ones(1, 3, 2)),
+    ):
+        assert not made.requires_grad
+    assert hessian(lambda t: (push(t) ** 2).sum())(x).allclose(T.diag(2 * x.cos() ** 2))
+    x.requires_grad_()
+    assert linearize(T.sin, x)[1](T.ones(2)).requires_grad
+
+
+def test_eigenvalues_of_real_matrices_have_real_derivatives_of_derivatives() -> None:
+    a = T.tensor([[2.0, 1.0], [1.0, 3.0]])
+
+    def pushed(x: T.Tensor) -> T.Tensor:
+        return jvp(lambda x: T.linalg.eigvalsh(x @ x.T).sum(), (x,), (a,))[1]
+
+    assert grad(pushed)(a).allclose(2 * a) and grad(pushed)(a).dtype is T.float32

@@ -305,6 +305,20 @@ def test_posthooks_get_the_gradients_that_a_limited_pass_computes() -> None:
     ]
 
 
+@pytest.mark.parametrize("join", [T.cat, T.stack])
+def test_posthooks_of_joined_tensors_get_the_gradients_of_constants(join: Any) -> None:
+    x = T.ones(2, requires_grad=True)
+    y = join([x, T.zeros(2), x])
+    seen: list[Any] = []
+    edges = y.grad_fn.next_functions
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.extend(inputs))
+    y.grad_fn.register_hook(lambda inputs, outputs: tuple(g * 2 for g in inputs))
+    assert y.grad_fn.next_functions == edges and edges[1] == (None, 0)
+    (y * 3).sum().backward()
+    assert [g.tolist() for g in seen] == [[3, 3]] * 3
+    assert x.grad.tolist() == [12, 12]
+
+
 def test_indices_have_no_cotangents() -> None:
     assert what_hooks_are_told(T) == [1, 1, 1, 1, 1, 1, 2, 2, 2]
 

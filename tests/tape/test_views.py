@@ -20,6 +20,7 @@ from wengert._base.modes import slow_always, slow_if_recording
 from wengert._tape import replaced
 from wengert._tape.tensor import stale_views
 from wengert._tape.unrecorded import no_grad_views
+from wengert._tape.views import prune
 
 SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 3), (1, 4), (2, 1, 3), (2, 2, 2), (0,), (2, 0), (4, 4)]
 small = st.integers(0, 8)
@@ -960,6 +961,29 @@ def test_a_view_that_is_older_than_its_base_s_history_is_not_written() -> None:
     assert not no_grad_views
     leaf = T.randn(3).requires_grad_()  # it has no views
     assert not no_grad_views and leaf.requires_grad
+
+
+def test_an_unrecorded_write_gives_views_older_than_requires_grad_their_history() -> None:
+    flat = T.zeros(6)
+    weight, bias = flat[:4].view(2, 2), flat[4:]
+    flat.requires_grad_()
+    with T.no_grad():
+        weight.fill_(2.0)
+    (weight.sum() * 3 + bias.sum()).backward()
+    assert flat.grad.tolist() == [3, 3, 3, 3, 1, 1]
+    assert weight.grad_fn.name() == "AsStridedBackward0"
+    del weight, bias
+    prune()
+    assert not stale_views
+
+
+def test_a_leaf_in_numpys_memory_without_views_keeps_operators_fast() -> None:
+    memory = np.zeros(2)
+    leaf = T.from_numpy(memory).requires_grad_()
+    with T.no_grad():
+        leaf.add_(1)
+    assert memory.tolist() == [1, 1]
+    assert not stale_views and not no_grad_views
 
 
 def test_writes_to_data_reach_conjugate_views_and_their_base() -> None:

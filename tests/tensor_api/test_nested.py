@@ -85,6 +85,22 @@ def test_a_node_says_that_its_gradient_is_nested() -> None:
     assert leaf(torch.strided, (3, 2), (1, 1)).clone().grad_fn._input_metadata[0].is_cpp_nested_tensor
 
 
+def test_views_of_the_strided_layout_are_no_leaves() -> None:
+    nt = torch.nested.nested_tensor([torch.ones(1, 3), torch.ones(2, 3)], requires_grad=True)
+    views = {
+        "TransposeBackward0": nt.transpose(1, 2),
+        "SelectBackwardAutogradNestedTensor0": nt.select(1, 0),
+        "ChunkBackwardAutogradNestedTensor0": nt.chunk(3, -1)[1],
+        "ViewBackwardAutogradNestedTensor0": nt.view(2, -1, 3, 1),
+    }
+    for name, view in views.items():
+        assert view.grad_fn.name() == name
+        assert not view.is_leaf and view.requires_grad
+        assert repr(view).endswith(f"grad_fn=<{name}>)")
+    (views["TransposeBackward0"] * 2).unbind()[1].sum().backward()
+    assert [part.tolist() for part in nt.grad.unbind()] == [[[0.0] * 3], [[2.0] * 3] * 2]
+
+
 def test_the_sum_of_the_strided_layout_saves_its_input() -> None:
     x = leaf(torch.strided, (2,), (3,)).clone()
     sums = x.sum(-1, keepdim=True)

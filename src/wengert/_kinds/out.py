@@ -151,15 +151,18 @@ def write_out(
     return type_of_outs(type(result))._make(outs) if isinstance(result, ReturnType) else type(result)(outs)
 
 
-# Functions that copy the first input to ``out`` in PyTorch, which refuses a part of the same memory. Of their other
-# inputs it does not ask.
-_COPIED = frozenset((
-    "addbmm", "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "logcumsumexp", "msort", "renorm", "sort",
-    "triangular_solve",
-))  # fmt: skip
-_IN_PARTS = _COPIED | {  # and those that are composed here, and one elementwise kernel in PyTorch
-    "addcdiv", "addcmul", "clamp", "clamp_max", "clamp_min", "div", "gelu", "hardshrink", "ldexp", "lerp", "logit",
-    "nan_to_num", "polygamma", "softplus", "softshrink",
+# Functions that copy an input, mostly the first, to ``out`` in PyTorch, which refuses a part of the same memory. Of
+# their other inputs it does not ask.
+_COPIED = {
+    **dict.fromkeys((
+        "addbmm", "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "logcumsumexp", "msort", "renorm", "sort",
+        "triangular_solve",
+    ), 0),
+    "solve_triangular": 1,
+}  # fmt: skip
+_IN_PARTS = {  # and those that are elementwise kernels in PyTorch, but not here
+    *_COPIED, "addcdiv", "addcmul", "bernoulli", "clamp", "clamp_max", "clamp_min", "div", "gelu", "hardshrink",
+    "ldexp", "lerp", "logit", "nan_to_num", "normal", "polygamma", "softplus", "softshrink",
 }  # fmt: skip
 # These copy the first input too, and want the others apart.
 _ONTO = ("index_add", "index_copy", "index_reduce", "scatter", "scatter_add", "scatter_reduce")
@@ -180,7 +183,7 @@ def _refuse_overlap(outs: Any, results: Any, args: Any, name: str) -> None:
         elif a.shape != r._payload.shape:
             continue
         first = address_of(a)
-        for k, given in enumerate(args[:1] if name in _COPIED else args):
+        for k, given in enumerate(args if (copied := _COPIED.get(name)) is None else args[copied : copied + 1]):
             apart = name in APART and (k > 0 or name not in _ONTO)
             for t in given if isinstance(given, (tuple, list)) else (given,):
                 b = t._payload if isinstance(t, Tensor) else None

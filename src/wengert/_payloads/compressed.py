@@ -72,6 +72,10 @@ class Compressed(Stored):
         """A copy on memory of its own."""
         return type(self)(self.ends.copy(), self.minor.copy(), self.values.copy(), self.shape, self.layout)
 
+    def emptied(self) -> Compressed:
+        """An array of the same shape and layout without elements."""
+        return empty(self.shape, self.dtype, self.layout)
+
     def become(self, other: Any) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
         if getattr(other, "layout", None) is not self.layout:

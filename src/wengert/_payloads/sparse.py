@@ -86,6 +86,10 @@ class Sparse(Stored):
         """A copy on memory of its own."""
         return Sparse(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
 
+    def emptied(self) -> Sparse:
+        """An array of the same shape without stored elements."""
+        return empty(self)
+
     def become(self, other: Sparse) -> None:
         """Write in place: tensors on this array see it, and those that share its values if the indices are the same."""
         if getattr(other, "layout", None) is not sparse_coo:

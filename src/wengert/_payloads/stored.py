@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
+
 from .._base.registry import ARRAYS, XP
 from .._base.silence import silence
 
@@ -25,6 +27,7 @@ class Stored:
     values: Any
     like: Callable[..., Self]
     copy: Callable[[], Self]
+    emptied: Callable[[], Any]
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -32,6 +35,10 @@ class Stored:
     def astype(self, dtype: Any, copy: bool = True) -> Self:
         """The values in another NumPy dtype."""
         return self.like(self.values.astype(getattr(dtype, "base_dtype", dtype)))
+
+    def payload_like(self, make: Any) -> Any:
+        """An array without elements for zeros, a dense array for others (``_tape.tensor.payload_like``)."""
+        return self.emptied() if make is np.zeros else make(self.shape, self.values.dtype)
 
     def __add__(self, other: Any) -> Any:
         return XP[type(self)].add(self, other)

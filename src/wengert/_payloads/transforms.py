@@ -175,7 +175,17 @@ class Transformed:
         return type(self)(payload_like(self.v, make), self.tag)
 
     def primal(self) -> Any:
-        """This value without tangents at any depth."""
+        """The values alone, without tangents and tapes at any depth, as far as they are not batched."""
+        return self
+
+    @property
+    def constant(self) -> Any:
+        """This value without tangents and tapes at any depth."""
+        return _constant(self)
+
+    @property
+    def without_tangent(self) -> Any:
+        """This value without the tangent of its own transform."""
         return self
 
     @property
@@ -209,6 +219,22 @@ for _method, _name in {
     setattr(Transformed, f"__{_method}__", _python_operator(_name))
 
 
+def _values(inner: Any) -> Any:
+    """``primal`` of what a value holds."""
+    while isinstance(inner, Tensor):
+        inner = inner._payload
+    return inner.primal() if isinstance(inner, Transformed) else inner
+
+
+def _constant(a: Any) -> Any:
+    while isinstance(a, (Dual, OwnTape, Tensor)):
+        a = a._payload if isinstance(a, Tensor) else a.v
+    if not isinstance(a, Batched):
+        return a
+    inner = _constant(a.v)
+    return a if inner is a.v else Batched(inner, a.tag)
+
+
 class Dual(Transformed):
     """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
 
@@ -223,10 +249,11 @@ class Dual(Transformed):
         return Dual(payload_like(self.v, make), None, self.tag)
 
     def primal(self) -> Any:
-        inner = self.v
-        while isinstance(inner, Tensor):
-            inner = inner._payload
-        return inner.primal() if isinstance(inner, Transformed) else inner
+        return _values(self.v)
+
+    @property
+    def without_tangent(self) -> Any:
+        return Dual(self.v, None, self.tag)
 
 
 class Batched(Transformed):
@@ -254,6 +281,9 @@ class OwnTape(Transformed):
     """An unchanged value on a tape of its own level."""
 
     __slots__ = ()
+
+    def primal(self) -> Any:
+        return _values(self.v)
 
 
 class Constant(Transformed):
@@ -438,18 +468,18 @@ def transposed_jvp(info: Operator, tangents: list[Any], out: Any, inner: list[An
 def without_lift(a: Any, tag: int) -> Any:
     """The value that a tape's holds, if it is of the tape with this tag."""
     if isinstance(a, Transformed) and a.tag > tag:
-        return _below(a, lambda v: without_lift(v, tag))
+        return below(a, lambda v: without_lift(v, tag))
     return a.v if isinstance(a, OwnTape) and a.tag == tag else a
 
 
 def lifted(a: Any, tag: int) -> Any:
     """A value on the tape with this tag; values of transforms that began later stay around it, newest outermost."""
     if isinstance(a, Transformed) and a.tag > tag:
-        return _below(a, lambda v: lifted(v, tag))
+        return below(a, lambda v: lifted(v, tag))
     return OwnTape(a, tag)
 
 
-def _below(a: Any, change: Callable[[Any], Any]) -> Any:
+def below(a: Any, change: Callable[[Any], Any]) -> Any:
     """A transform's value with another one inside."""
     if isinstance(a, Dual):
         return Dual(change(a.v), None if a.t is None else change(a.t), a.tag)

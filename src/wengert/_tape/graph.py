@@ -398,9 +398,10 @@ def zeros_like(t: Any, requires_grad: bool | None) -> Tensor:
     """Zeros for an input that no output depends on."""
     if not isinstance(t, Tensor):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    if not isinstance(t._payload, (np.ndarray, np.generic)):
+    a = t._payload
+    if not isinstance(a, (np.ndarray, np.generic)) and not getattr(a, "is_sparse", False):
         return t * 0
-    return wrap(np.zeros(t._payload.shape, t._payload.dtype)).requires_grad_(bool(requires_grad))
+    return wrap(payload_like(a, np.zeros)).requires_grad_(bool(requires_grad))
 
 
 @shortens

@@ -13,7 +13,7 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import TENSORS
-from .node import AccumulateGrad, Hooks, Node, Parts, by_edge
+from .node import TOGETHER, AccumulateGrad, Hooks, Node, Parts, by_edge
 from .saved import xp_of
 from .tensor import Tensor, tensor_on
 
@@ -210,9 +210,6 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
         call_posthooks(n, tuple(x for m in n._edges() if m is not None for x in (m, None)), create_graph, gs)
 
 
-_TOGETHER = frozenset(("block_diag", "cat", "stack"))  # whose gradients PyTorch computes as one list
-
-
 def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any = None) -> tuple[Any, ...]:
     """Call ``node.register_hook`` hooks: each may return new grad_inputs, one for each edge.
 
@@ -223,7 +220,7 @@ def call_posthooks(n: Node, pairs: tuple[Any, ...], create_graph: bool, gs: Any 
         gs = (None,) * count_outputs(n)
     edges = n._edges()
     aligned = by_edge(n, pairs)
-    if not n.by_user and getattr(n, "operator", "") not in _TOGETHER:  # a user's function computes all
+    if not n.by_user and getattr(n, "operator", "") not in TOGETHER:  # a user's function computes all
         from .engine import current_pass  # seldom needed
 
         now = current_pass()

@@ -188,6 +188,9 @@ def name_saved_values() -> None:
 in_place_nodes: dict[Any, Any] = {}
 
 
+TOGETHER = frozenset(("block_diag", "cat", "stack"))  # operators whose gradients PyTorch computes as one list
+
+
 class Node:
     """A step of the tape: the operation that made a tensor, and its vjp."""
 
@@ -261,6 +264,8 @@ class Node:
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after each run of this node; it may return new grad_inputs."""
+        if getattr(self, "operator", "") in TOGETHER:
+            ask_for_all(self)
         return add_hook(self, "post", fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
@@ -423,6 +428,13 @@ class NoHistory(Node):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         return ()
+
+
+def ask_for_all(n: Any) -> None:
+    """Let a node of ``TOGETHER`` compute the gradients of constants too, for hooks: they go nowhere."""
+    needs = tuple([m is not None for m in n.fx])
+    n.fx = tuple([NoHistory() if m is None else m for m in n.fx])
+    n.values = [(True,) * len(needs) if type(v) is tuple and v == needs else v for v in n.values]
 
 
 LEAVES = frozenset((type(None), AccumulateGrad, NoHistory))  # the types of nodes of leaves

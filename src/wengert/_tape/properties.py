@@ -230,7 +230,7 @@ def data(self: Tensor) -> Tensor:
         return a.asked("detach")  # type: ignore[no-any-return]
     t = make() if type(self) is Tensor else new(type(self))
     if type(a) is not np.ndarray:
-        a = shared_payload(self, t, counted=False)
+        a = getattr(a, "without_tangent", shared_payload(self, t, counted=False))
     t._payload = a
     t._node = None
     t._box = data_box(self, a) if conjugate_views else None

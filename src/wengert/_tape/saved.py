@@ -110,6 +110,38 @@ class DetachedVersion(Version):
         self._seq = sys.maxsize  # later than every node
 
 
+class StaleVersion:
+    """The version cell of another operand on the storage that an operator writes to: nodes that saved it find it stale.
+
+    The operand's own cell would not show it: the write has the sequence number of the node whose result is written,
+    so this node may continue to use its result (``write_recorded``).
+    """
+
+    __slots__ = ("_seq", "shared", "version_before")
+    rebased = 0  # views of the twin are younger
+
+    def __init__(self, shared: Version) -> None:
+        self._seq = 0
+        self.shared = shared
+        self.version_before = shared.version
+
+    version = property(lambda self: self.shared.version)
+    _code = property(lambda self: self.shared._code)
+    _lasti = property(lambda self: self.shared._lasti)
+    writer = property(lambda self: self.shared.writer)
+
+    def version_at(self, seq: int) -> int:
+        """The version before the operator ran."""
+        return self.version_before
+
+
+def root_cell(cell: Any) -> Any:
+    """The cell in which this one counts, if it is that of a conjugate view."""
+    while (shared := getattr(cell, "shared", None)) is not None:
+        cell = shared
+    return cell
+
+
 def refuse_detached(t: Tensor) -> None:
     """Before ``t.detach_()``: nodes that saved the tensor as an input may not use it; its own node still may."""
     old = t._box

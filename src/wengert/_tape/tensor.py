@@ -259,11 +259,13 @@ def note_view(base: Tensor, view: Tensor) -> None:
 
 
 def shared_payload(tensor: Tensor, alias: Tensor, counted: bool) -> Any:
-    """``alias_payload`` for a tensor that is no view. While a call is recorded, a write to either is one to the other.
+    """``alias_payload`` for a tensor that is no view and has no history, neither of a transform.
 
-    ``counted``: whether the two have one version count.
+    While a call is recorded, a write to either is one to the other. ``counted``: whether the two have one version
+    count.
     """
     a = alias_payload(tensor)
+    a = getattr(a, "constant", a)
     if getattr(a, "is_traced", False):
         note_view(tensor, alias)
         alias.__dict__["_alias_of"] = tensor, counted

@@ -8,7 +8,7 @@ from .._base.modes import MODE, Marks, inference_tensors, slow_hooks
 from .inference import is_inference
 from .node import NoHistory, tick, view_of
 from .tensor import Tensor, stale_views
-from .view_chain import base_of
+from .view_chain import root_of
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
@@ -39,8 +39,8 @@ def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creati
     elif grand is not None and isinstance(grand[3], NoGradView):
         creation = grand[3]
     view._view = (parent, info, params, creation)
-    base = parent if grand is None else base_of(parent)
-    if base._node is not None and not (inference_tensors and is_inference(view)):  # type: ignore[union-attr]
+    base = parent if grand is None else root_of(parent)
+    if base._node is not None and not (inference_tensors and is_inference(view)):
         view._node = NoHistory()
     return view
 

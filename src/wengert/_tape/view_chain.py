@@ -50,10 +50,8 @@ def sharing(t: Tensor) -> Iterator[Tensor]:
 
 def base_of(tensor: Tensor) -> Tensor | None:
     """The tensor at the root of a view's chain; ``None`` for a tensor that is not a view."""
-    base = None
-    while (view := view_of(tensor)) is not None:
-        tensor = base = view[0]
-    return base
+    base = root_of(tensor)
+    return None if base is tensor else base
 
 
 def memory_of(t: Tensor) -> Any:

@@ -34,6 +34,7 @@ NOTE [ Views and writes in place ]
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
 from functools import partial
@@ -63,7 +64,7 @@ from .node import (
     view_of,
 )
 from .promotion import cast
-from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, short_name, view_of_written
+from .saved import SEVERAL_VIEWS, WRITTEN_ELSEWHERE, StaleVersion, root_cell, short_name, view_of_written
 from .tensor import Tensor, alias_payload, in_memory, stale_views, wrap
 from .unrecorded import (
     CUSTOM_VIEW,
@@ -73,7 +74,7 @@ from .unrecorded import (
     NoGradView,
     no_grad_views,
 )
-from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of
+from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of, root_of
 
 
 # ---- refusals
@@ -128,12 +129,34 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
 
 
 def refuse_no_grad_view(self: Tensor) -> None:
-    """Raise for a recorded write to an unrecorded view: the write would be missing from its base's history."""
+    """Raise for a recorded write to an unrecorded view: the write would be missing from its base's history.
+
+    An unrecorded write to a leaf, or to a view of one, gives a history to the views that the leaf had before it
+    required grad, as in PyTorch.
+    """
     if self._node is None and view_of(self) is not None:
         check_inplace(self, False)
+    state = MODE.get()
+    if _begun and state is not None and not state.grad and id(base := root_of(self)) in _begun:
+        if _unasked:
+            _ask_for_views()
+        if id(base) in _begun:
+            version_of(base).rebased = tick()
+            _note_stale(base, owner_of(base._payload))
 
 
 _begun: dict[int, Any] = {}
+_unasked: list[bool] = []
+
+
+def _ask_for_views() -> None:
+    """Forget the leaves of ``begin_history`` whose memory only NumPy's arrays share, once for all of them."""
+    _unasked.clear()
+    bases = [base for ref, _ in _begun.values() if (base := ref()) is not None]
+    viewed = {id(view[0]) for view in gc.get_referrers(*bases) if type(view) is tuple}
+    for base in bases:
+        if id(base) not in viewed:
+            _begun.pop(id(base))
 
 
 def begin_history(base: Tensor) -> None:
@@ -146,6 +169,7 @@ def begin_history(base: Tensor) -> None:
     if owner is base._payload and references - (box is not None and box.a is owner) > ALONE:
         key = id(base)
         _begun[key] = weakref.ref(base, lambda _: _begun.pop(key, None)), no_grad_views.mark()
+        _unasked[:] = (True,)
 
 
 def refuse_written(self: Tensor) -> None:
@@ -299,38 +323,6 @@ def recorded_inplace(op: Any, copied: bool, self: Tensor, args: tuple[Any, ...],
     return self
 
 
-class StaleVersion:
-    """The version cell of another operand on the storage that an operator writes to: nodes that saved it find it stale.
-
-    The operand's own cell would not show it: the write has the sequence number of the node whose result is written,
-    so this node may continue to use its result (``write_recorded``).
-    """
-
-    __slots__ = ("_seq", "shared", "version_before")
-    rebased = 0  # views of the twin are younger
-
-    def __init__(self, shared: Version) -> None:
-        self._seq = 0
-        self.shared = shared
-        self.version_before = shared.version
-
-    version = property(lambda self: self.shared.version)
-    _code = property(lambda self: self.shared._code)
-    _lasti = property(lambda self: self.shared._lasti)
-    writer = property(lambda self: self.shared.writer)
-
-    def version_at(self, seq: int) -> int:
-        """The version before the operator ran."""
-        return self.version_before
-
-
-def _root_cell(cell: Any) -> Any:
-    """The cell in which this one counts, if it is that of a conjugate view."""
-    while (shared := getattr(cell, "shared", None)) is not None:
-        cell = shared
-    return cell
-
-
 def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion], op: Any) -> Tensor:
     """An alias that replaces another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_view", None) is None and (a._box is None or a._box.cell is None) and a is not self:
@@ -339,7 +331,7 @@ def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion], op: Any) ->
     if type(written := memory_of(self)) is np.ndarray:
         refuse_met(op.__name__, written, memory_of(a))
     shared = version_of(self)
-    if _root_cell(version_of(a)) is not _root_cell(shared):
+    if root_cell(version_of(a)) is not root_cell(shared):
         return a
     refresh(a)  # the twin is no view, whose history would be renewed
     cell = StaleVersion(shared)
@@ -463,9 +455,15 @@ def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None)
     boxed = box is not None and box.a is owner
     if references - boxed <= ALONE + (through is not None and through._payload.base is owner):
         return
+    _note_stale(base, owner)
+
+
+def _note_stale(base: Tensor, owner: Any) -> None:
+    """Have operators look whether views of this memory are older than the base's history."""
     if base._payload is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
+        box = base._box
         base._payload = owner[...]
-        if boxed:
+        if box is not None and box.a is owner:
             box.a = base._payload
     key = id(owner)
     if key not in stale_views:

@@ -259,8 +259,8 @@ def _library_of(ty: type) -> Any:
 
 
 def _copied(data: Tensor, dtype: Dtype | None) -> Any:
-    """A copy of a tensor's payload without history; a transform's value remains one."""
-    a = data._payload
+    """A copy of a tensor's payload without history; a batch remains one."""
+    a = getattr(data._payload, "constant", data._payload)
     if isinstance(a, np.generic):
         return a if dtype is None else converted(a, dtype.np)
     if isinstance(a, np.ndarray):

@@ -49,6 +49,7 @@ from ._levels import (
     only_leads_to,
     payload,
     tensor,
+    without_ended,
 )
 
 Argnums = int | tuple[int, ...]
@@ -487,8 +488,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if g is None:
                 results.append(wrap(payload_like(y._payload, np.zeros)))
                 continue
-            t = tensor(without_lift(g._payload, tag))
-            results.append(bare(t) if only_leads_to([t._node], set()) else t)
+            results.append(tensor(without_ended(without_lift(g._payload, tag))))
         return tree_unflatten(results, out_spec)
 
     return out, jvp_fn

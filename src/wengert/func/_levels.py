@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 
 from .._base.errors import noted
 from .._base.registry import TENSORS
-from .._payloads.transforms import DEEPEST, Constant
+from .._payloads.sparse_errors import lacks
+from .._payloads.transforms import DEEPEST, Constant, below, of_transform
 from .._tape.node import AccumulateGrad, Node
 from .._tape.tensor import Tensor, current_fn, wrap
 
@@ -109,10 +110,20 @@ def only_leads_to(roots: list[Node | None], own: Container[Node]) -> bool:
 
 
 def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """A tangent must have its tensor's shape."""
+    """A tangent must have its tensor's shape, and neither may be sparse."""
+    for a in (tensor._payload, tangent._payload):
+        if getattr(a, "is_sparse", False):
+            raise lacks(a, "storage")
     if tuple(tangent.shape) != tuple(tensor.shape):
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
             f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
+
+
+def without_ended(a: Any) -> Any:
+    """A value without the history of transforms that have ended, at any depth."""
+    if isinstance(a, Tensor):
+        return without_ended(a._payload) if only_leads_to([a._node], set()) else a
+    return below(a, without_ended) if of_transform(a) else a

@@ -22,7 +22,7 @@ from ..._payloads.transforms import of_transform
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
 
 
@@ -362,6 +362,8 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     if on_meta(close):
         raise no_item()
     if of_transform(close):
+        close = close.primal()
+    if of_transform(close):
         raise RuntimeError(
             "vmap over torch.allclose isn't supported yet. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues if you need this feature."
@@ -384,7 +386,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")
     if of_transform(a) or of_transform(b):
-        raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
+        a, b = (x.primal() if of_transform(x) else x for x in (a, b))
+        if of_transform(a) or of_transform(b):
+            raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
+        return equal(wrap(a), wrap(b))
     for sparse in (a, b):
         if getattr(sparse, "is_sparse", False):
             from ..._payloads.sparse_errors import refused

@@ -111,7 +111,8 @@ def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
     L, V = result
     x = mul(xp, H(xp, V), mul(xp, tangents[0], V))
     n = L.ndim
-    return xp.real(xp.diagonal_view(x, 0, n - 1, n)), mul(xp, V, _values_part(xp, x, L, None))
+    values = xp.diagonal_view(x, 0, n - 1, n)
+    return xp.real(values) if is_complex(values) else values, mul(xp, V, _values_part(xp, x, L, None))
 
 
 @general(

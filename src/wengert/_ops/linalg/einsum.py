@@ -12,6 +12,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from ..._arrays.layouts import iterated
 from ..._base.registry import TENSORS, public
 from ..._kinds.keywords import with_out
@@ -286,8 +288,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     for da, db in zip(dims_a, dims_b, strict=True):
         na, nb = a._payload.shape[da], b._payload.shape[db]
         if na == nb:
-            of_b[db] = of_a[da]
-            contracted.append(of_a[da])
+            contracted.append(ra + rb + len(contracted))
+            of_a[da] = of_b[db] = contracted[-1]
         elif nb == 1:
             summed_a.append(da % ra)
             summed_b.append(db % rb)
@@ -315,7 +317,30 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         y = TENSORS.permute(b, tuple(of_b.index(k) for k in (*contracted, *(k for k in of_b if k in out))))
         if x.is_contiguous() and y.is_contiguous():  # else PyTorch multiplies and adds up
             require(a, "fhciu", "dot")
+    if (a._node is not None or b._node is not None) and math.prod(kept) > 1:
+        order_a = (*(of_a.index(k) for k in of_a if k in out), *(of_a.index(k) for k in contracted))
+        order_b = (*(of_b.index(k) for k in contracted), *(of_b.index(k) for k in of_b if k in out))
+        n_a, n_b = len(of_a) - len(contracted), len(contracted)
+        if _columns(a, order_a, n_a) or _columns(b, order_b, n_b):
+            r = matmul(_matrix(a, order_a, n_a), _matrix(b, order_b, n_b))
+            return TENSORS.reshape(r, tuple(kept))
     return TENSORS.contract(a, b, tuple(of_a), tuple(of_b), out)
+
+
+def _matrix(t: Any, order: Any, n: int) -> Any:
+    """A tensor as a matrix: its dims in an order, the first ``n`` of them as the rows."""
+    shape = [t._payload.shape[k] for k in order]
+    return TENSORS.reshape(TENSORS.permute(t, order), (math.prod(shape[:n]), math.prod(shape[n:])))
+
+
+def _columns(t: Any, order: Any, n: int) -> bool:
+    """Whether such a matrix lies in columns, as then its gradient does: a product of matrices looks at that."""
+    x = t._payload
+    if type(x) is not np.ndarray or not 0 < n < x.ndim:
+        return False
+    x = x.transpose(order)
+    x = x.reshape(math.prod(x.shape[:n]), math.prod(x.shape[n:]))
+    return x.strides == (x.itemsize, x.itemsize * x.shape[0]) and 1 not in x.shape
 
 
 def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:

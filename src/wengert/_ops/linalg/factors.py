@@ -1,4 +1,4 @@
-"""How the cotangents of a product's factors lie: as the factors, which the backward formulas look at, never recording.
+"""How the cotangents of a product's factors lie: as the factors, which the backward formulas look at.
 
 A factor that only its own cotangent concerns is not saved. Its formula gets its edge, which knows a leaf.
 """
@@ -16,15 +16,17 @@ from ..._tape.node import AccumulateGrad
 def is_columns(factor: Any) -> bool:
     """Whether a factor is a column-major matrix to PyTorch's products, which lay its cotangent out as the matrix.
 
-    ``factor``: the array; or what is known of one that was not saved, by its edge: that of a leaf, or of a leaf's
-    transpose.
+    ``factor``: the array, or a tensor on it; or what is known of one that was not saved, by its edge: that of a leaf,
+    or of a leaf's transpose.
     """
     if type(factor) is OperandShape:
         factor = factor.edge
     if type(factor) is AccumulateGrad:
         factor = factor.box.a
     if type(factor) is not ndarray:
-        return _is_transposed(factor)
+        if type(a := getattr(factor, "_payload", None)) is not ndarray:
+            return _is_transposed(factor)
+        factor = a
     if factor.flags.c_contiguous:
         return False
     return factor.ndim == 2 and factor.strides == (factor.itemsize, len(factor) * factor.itemsize)

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.layouts import as_operand, rows
 from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
-from ..._base.registry import ARRAYS, plain_body, public
+from ..._base.registry import ARRAYS, TENSORS, plain_body, public
 from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
@@ -187,7 +187,14 @@ def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
         d = empty(shape, FLOAT32)
         d.fill(g.item() / n)  # rounds to float32 like the quotient of two float32 numbers
         return d
-    return xp.expand(g if n == 1 else g / n, shape)
+    return expanded_quotient(xp, g, shape, n)
+
+
+def expanded_quotient(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
+    """``g / n`` expanded; in a recorded pass, whose gradients are the program's, divided afterwards, as in PyTorch."""
+    if n == 1:
+        return xp.expand(g, shape)
+    return xp.expand(g, shape) / n if xp is TENSORS else xp.expand(g / n, shape)
 
 
 @linear(
@@ -318,8 +325,8 @@ def mean_all(self):
 
 
 @linear(
-    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(
-        restored(xp, g, self_shape, dim, keepdim) / (count_of(self_shape, dim) or 1), self_shape
+    transpose=lambda xp, g, self_shape, dim, keepdim: expanded_quotient(
+        xp, restored(xp, g, self_shape, dim, keepdim), self_shape, count_of(self_shape, dim) or 1
     ),
     node="MeanBackward1",
     batch=("dim", ("dim",)),

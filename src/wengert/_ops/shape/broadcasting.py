@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.errors import unexpected_keyword
 from ..._base.registry import TENSORS, public
 from ..._tape.error_text import common_shape
@@ -171,11 +172,24 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
             [2, 2]]), tensor([[3, 4],
             [3, 4]]))
     """
-    tensors = listed(tensors)
-    for x in tensors:
-        payload(x, "broadcast_tensors")
+    tensor_list(tensors, "broadcast_tensors")
     shape = common_shape(*tensors)
     return tuple([x if x._payload.shape == shape else expand(x, shape) for x in tensors])
+
+
+LISTS, _TENSORS = frozenset((list, tuple)), {Tensor}
+
+
+def tensor_list(tensors: Any, name: str) -> list[Tensor]:
+    """Check a function's sequence of tensors and return it as a list."""
+    if type(tensors) in LISTS and set(map(type, tensors)) == _TENSORS:
+        return list(tensors)
+    if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
+    for place, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(x)}")
+    return list(tensors)
 
 
 def listed(tensors: tuple[Any, ...]) -> tuple[Any, ...]:

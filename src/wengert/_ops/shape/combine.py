@@ -13,8 +13,8 @@ from ..._kinds.general import general
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.index_primitive import index
-from .broadcasting import listed, row
-from .join import stack, tensor_list
+from .broadcasting import listed, row, tensor_list
+from .join import stack
 from .views import reshape_public
 from .views_primitive import expand, payload, view
 
@@ -58,7 +58,6 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 1., 0.],
             [0., 0., 2.]])
     """
-    tensors = listed(tensors)
     if not tensors:
         return wrap(np.zeros((1, 0), np.float32))
     for k, x in enumerate(tensor_list(tensors, "block_diag")):
@@ -115,7 +114,6 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     tensor([[1, 3],
             [2, 3]])
     """
-    tensors = listed(tensors)
     for x in tensor_list(tensors, "cartesian_prod"):
         if x._payload.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._payload.shape)}")

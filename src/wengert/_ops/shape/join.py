@@ -22,7 +22,7 @@ from ..._kinds.slow_path import misfit
 from ..._tape.fast_results import result_of, view_results, without_history
 from ..._tape.tensor import Tensor
 from ..._tape.unrecorded import unrecorded_here
-from .broadcasting import cube, row, vector
+from .broadcasting import LISTS, cube, row, tensor_list, vector
 from .strided import slice_dim
 from .views import reshape_public
 from .views_primitive import ints, lifted_dims, payload
@@ -178,26 +178,11 @@ assert CAT.saves.uses == ("tensors_shape", "dim", "needs")
 
 
 # ---- joining
-_LISTS, _TENSORS = frozenset((list, tuple)), {Tensor}
-
-
-def tensor_list(tensors: Any, name: str) -> list[Tensor]:
-    """Check a function's sequence of tensors and return it as a list."""
-    if type(tensors) in _LISTS and set(map(type, tensors)) == _TENSORS:
-        return list(tensors)
-    if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
-    for place, x in enumerate(tensors):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(x)}")
-    return list(tensors)
-
-
 def _plain_arrays(tensors: Any) -> tuple[list[Any], list[Any]]:
     """The payloads and nodes of a list of tensors; none unless they are NumPy arrays of one dtype and no mode is on."""
     arrays: list[Any] = []
     edges: list[Any] = []
-    if type(tensors) not in _LISTS or (slow_if_recording and not unrecorded_here()):
+    if type(tensors) not in LISTS or (slow_if_recording and not unrecorded_here()):
         return arrays, edges
     dtype = None
     for x in tensors:

@@ -8,7 +8,7 @@ refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import wengert as torch
@@ -46,8 +46,8 @@ def _row(sizes: Sequence[Sequence[int]]) -> list[Place]:
     return places
 
 
-def strided(parts: Sequence[torch.Tensor]) -> StridedNested:
-    """A nested tensor of copies of the parts, with their history."""
+def strided(parts: Sequence[torch.Tensor], node: str | None = None) -> StridedNested:
+    """A nested tensor of copies of the parts, with their history; ``node``: PyTorch's name for its node."""
     first = parts[0] if parts else torch.empty(0)
     for k, part in enumerate(parts):
         if part.dim() != first.dim():
@@ -57,6 +57,8 @@ def strided(parts: Sequence[torch.Tensor]) -> StridedNested:
                 "index 0."
             )
     values = torch.cat([part.reshape(-1) for part in parts]) if parts else first
+    if node is not None:
+        as_made_by(node, values)
     return StridedNested(values, _row([part.shape for part in parts]))
 
 
@@ -158,7 +160,7 @@ class StridedNested(Nested):
         return self._places == _row(self._sizes()) and self.numel() == self._values.numel()
 
     def contiguous(self, memory_format: Any = torch.contiguous_format) -> Any:
-        return self if self.is_contiguous() else strided(self._parts())
+        return self if self.is_contiguous() else strided(self._parts(), "CloneBackward0")
 
     def values(self) -> torch.Tensor:
         """All elements in one dimension, a view with the history of this tensor."""
@@ -190,13 +192,16 @@ def _rebuilt(values: torch.Tensor, places: list[Any], requires_grad: bool) -> St
 
 
 # ---- functions by name
-def _moved(input: StridedNested, change: Callable[[Place], Place]) -> StridedNested:
-    """The same elements, in other places."""
-    return StridedNested(input._values, [change(p) for p in input._places])
+_OF_NESTED = "BackwardAutogradNestedTensor0"  # the end of the names of nodes that PyTorch has for nested tensors only
 
 
-def _each(input: StridedNested, f: Callable[[torch.Tensor], torch.Tensor]) -> StridedNested:
-    return strided([f(part) for part in input._parts()])
+def _moved(node: str, input: StridedNested, places: Iterable[Place]) -> StridedNested:
+    """A view of the same elements, in other places; ``node``: PyTorch's name for its node."""
+    return StridedNested(as_made_by(node, input._values[...])[0], list(places))
+
+
+def _each(node: str, input: StridedNested, f: Callable[[torch.Tensor], torch.Tensor]) -> StridedNested:
+    return strided([f(part) for part in input._parts()], node)
 
 
 class _Sum(torch.autograd.Function):  # type: ignore[misc]
@@ -206,7 +211,7 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
     def forward(ctx: Any, values: torch.Tensor, input: StridedNested) -> torch.Tensor:
         ctx.save_for_backward(values)
         ctx.places = input._places
-        return _each(input._like(values), lambda part: part.sum(-1, keepdim=True))._values
+        return _each("", input._like(values), lambda part: part.sum(-1, keepdim=True))._values
 
     @staticmethod
     def backward(ctx: Any, g: torch.Tensor) -> Any:
@@ -241,7 +246,7 @@ def _softmax(func: Any, input: StridedNested, dim: Any = None, *rest: Any, **kwa
     d = normal_dim(dim, input.dim())
     if d == 0:
         raise RuntimeError("Cannot apply softmax across nested dimension 0")
-    return _each(input, lambda part: func(part, d - 1, *rest, **kwargs))
+    return _each("SoftmaxBackward0", input, lambda part: func(part, d - 1, *rest, **kwargs))
 
 
 def _layer_norm(
@@ -249,7 +254,7 @@ def _layer_norm(
 ) -> Any:
     if weight is None or bias is None:
         raise ValueError("NestedTensor layer_norm requires weight and bias")
-    return _each(input, lambda part: func(part, shape, weight, bias, eps))
+    return _each("NativeLayerNormBackward0", input, lambda part: func(part, shape, weight, bias, eps))
 
 
 def _last(input: StridedNested) -> int:
@@ -265,7 +270,7 @@ def _last(input: StridedNested) -> int:
 
 def _linear(func: Any, input: StridedNested, weight: Any, bias: Any = None) -> Any:
     _last(input)
-    return _each(input, lambda part: func(part, weight, bias))
+    return _each("LinearBackward0", input, lambda part: func(part, weight, bias))
 
 
 def _matmul(func: Any, input: Any, other: Any) -> Any:
@@ -279,7 +284,8 @@ def _matmul(func: Any, input: Any, other: Any) -> Any:
                 f"matmul: Nested tensors cannot be matrix multiplied, last dimension of self has sizes {a.size[-1]}\n"
                 f"second last dimension of mat2 has sizes {b.size[-2]}"
             )
-    return strided([torch.matmul(*pair) for pair in zip(input._parts(), other._parts(), strict=True)])
+    pairs = zip(input._parts(), other._parts(), strict=True)
+    return strided([torch.matmul(*pair) for pair in pairs], "MatmulBackward0")
 
 
 def _bmm(func: Any, input: Any, mat2: Any) -> Any:
@@ -294,7 +300,7 @@ def _bmm(func: Any, input: Any, mat2: Any) -> Any:
                 f"{k}-th nested matrices in batch cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
                 f"{b.shape[0]}x{b.shape[1]})"
             )
-    return strided([torch.matmul(*pair) for pair in zip(*pairs, strict=True)])
+    return strided([torch.matmul(*pair) for pair in zip(*pairs, strict=True)], "BmmBackward0")
 
 
 def _transpose(func: Any, input: StridedNested, dim0: int, dim1: int) -> Any:
@@ -309,7 +315,7 @@ def _transpose(func: Any, input: StridedNested, dim0: int, dim1: int) -> Any:
         order[a - 1], order[b - 1] = order[b - 1], order[a - 1]
         return Place(tuple(p.size[k] for k in order), tuple(p.steps[k] for k in order), p.start)
 
-    return _moved(input, change)
+    return _moved("TransposeBackward0", input, map(change, input._places))
 
 
 def _chunk(func: Any, input: StridedNested, chunks: int, dim: int = 0) -> Any:
@@ -324,7 +330,11 @@ def _chunk(func: Any, input: StridedNested, chunks: int, dim: int = 0) -> Any:
         )
     width = _last(input) // chunks
     return tuple(
-        _moved(input, lambda p, k=k: Place((*p.size[:-1], width), p.steps, p.start + k * width))  # type: ignore[misc]
+        _moved(
+            "Chunk" + _OF_NESTED,
+            input,
+            [Place((*p.size[:-1], width), p.steps, p.start + k * width) for p in input._places],
+        )
         for k in range(chunks)
     )
 
@@ -342,13 +352,13 @@ def _select(func: Any, input: StridedNested, dim: int, index: int) -> Any:
         n = len(input._places)
         if not -n <= index < n:
             raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")
-        return input._parts()[index]
+        return as_made_by("Select" + _OF_NESTED, input._parts()[index])[0]
 
     def change(p: Place) -> Place:
         start = p.start + (index % p.size[d - 1]) * p.steps[d - 1]
         return Place(p.size[: d - 1] + p.size[d:], p.steps[: d - 1] + p.steps[d:], start)
 
-    return _moved(input, change)
+    return _moved("Select" + _OF_NESTED, input, map(change, input._places))
 
 
 def _getitem(func: Any, input: StridedNested, index: Any) -> Any:
@@ -370,7 +380,7 @@ def _narrow(func: Any, input: StridedNested, dim: int, start: int, length: int) 
     n = len(input._places)
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return StridedNested(input._values, input._places[start : start + length])
+    return _moved("NotImplemented", input, input._places[start : start + length])
 
 
 def _fixed(name: str, verb: str, input: StridedNested, d: int) -> None:
@@ -389,7 +399,7 @@ def _unsqueeze(func: Any, input: StridedNested, dim: int) -> Any:
         step = p.size[d - 1] * p.steps[d - 1] if d <= len(p.size) else 1
         return Place((*p.size[: d - 1], 1, *p.size[d - 1 :]), (*p.steps[: d - 1], step, *p.steps[d - 1 :]), p.start)
 
-    return _moved(input, change)
+    return _moved("UnsqueezeBackward0", input, map(change, input._places))
 
 
 def _squeeze(func: Any, input: StridedNested, dim: Any = None) -> Any:
@@ -403,7 +413,8 @@ def _squeeze(func: Any, input: StridedNested, dim: Any = None) -> Any:
     _fixed("squeeze", "squeezing", input, d)
     if any(p.size[d - 1] != 1 for p in input._places):
         return input
-    return _moved(input, lambda p: Place(p.size[: d - 1] + p.size[d:], p.steps[: d - 1] + p.steps[d:], p.start))
+    places = [Place(p.size[: d - 1] + p.size[d:], p.steps[: d - 1] + p.steps[d:], p.start) for p in input._places]
+    return _moved("Squeeze" + _OF_NESTED, input, places)
 
 
 def _reshape(func: Any, input: StridedNested, *size: Any, **kwargs: Any) -> Any:
@@ -421,7 +432,7 @@ def _reshape(func: Any, input: StridedNested, *size: Any, **kwargs: Any) -> Any:
         if math.prod(here) != math.prod(p.size):
             raise RuntimeError(f"shape '{list(wanted)}' is invalid for input of size {math.prod(p.size)}")
         sizes.append(tuple(here))
-    return StridedNested(input.contiguous()._values, _row(sizes))
+    return _moved("View" + _OF_NESTED, input.contiguous(), _row(sizes))
 
 
 def _cat(func: Any, tensors: Sequence[Any], dim: int = 0) -> Any:
@@ -444,11 +455,12 @@ def _copy(func: Any, input: StridedNested, src: Any, *rest: Any) -> Any:
 
 
 def _attention(func: Any, query: Any, key: Any, value: Any, *rest: Any, **kwargs: Any) -> Any:
-    return strided([func(*t, *rest, **kwargs) for t in zip(*(t._parts() for t in (query, key, value)), strict=True)])
+    parts = zip(*(t._parts() for t in (query, key, value)), strict=True)
+    return strided([func(*t, *rest, **kwargs) for t in parts], "MatmulBackward0")
 
 
 def _embedding(func: Any, input: StridedNested, *rest: Any, **kwargs: Any) -> Any:
-    return _each(input, lambda part: func(part, *rest, **kwargs))
+    return _each("EmbeddingBackward0", input, lambda part: func(part, *rest, **kwargs))
 
 
 def _clone(func: Any, input: StridedNested, **kwargs: Any) -> Any:
