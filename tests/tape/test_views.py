@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import wengert as T
 from wengert._base.modes import slow_always, slow_if_recording
-from wengert._tape import replaced
+from wengert._tape import replaced, views
 from wengert._tape.tensor import stale_views
 from wengert._tape.unrecorded import no_grad_views
 from wengert._tape.views import prune
@@ -977,12 +977,19 @@ def test_an_unrecorded_write_gives_views_older_than_requires_grad_their_history(
     assert not stale_views
 
 
-def test_a_leaf_in_numpys_memory_without_views_keeps_operators_fast() -> None:
-    memory = np.zeros(2)
-    leaf = T.from_numpy(memory).requires_grad_()
-    with T.no_grad():
-        leaf.add_(1)
-    assert memory.tolist() == [1, 1]
+def test_a_leaf_in_numpys_memory_without_views_keeps_operators_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heap is searched for views a few times; after that a leaf counts as viewed as long as it lives."""
+    monkeypatch.setattr(views, "_searches", [1])
+    for searched in (True, False):
+        leaf = T.zeros(2)
+        memory = leaf.numpy()
+        leaf.requires_grad_()
+        with T.no_grad():
+            leaf.add_(1)
+        assert memory.tolist() == [1, 1] == leaf.tolist()
+        assert bool(stale_views) is not searched
+        del leaf
+        prune()
     assert not stale_views and not no_grad_views
 
 

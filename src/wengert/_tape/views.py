@@ -147,11 +147,18 @@ def refuse_no_grad_view(self: Tensor) -> None:
 
 _begun: dict[int, Any] = {}
 _unasked: list[bool] = []
+_searches = [16]  # how many times the heap may still be searched, which takes milliseconds
 
 
 def _ask_for_views() -> None:
-    """Forget the leaves of ``begin_history`` whose memory only NumPy's arrays share, once for all of them."""
+    """Forget the leaves of ``begin_history`` whose memory only NumPy's arrays share, once for all of them.
+
+    A program that makes such leaves all the time is not searched for ever: those that are left count as viewed.
+    """
     _unasked.clear()
+    if not _searches[0]:
+        return
+    _searches[0] -= 1
     bases = [base for ref, _ in _begun.values() if (base := ref()) is not None]
     viewed = {id(view[0]) for view in gc.get_referrers(*bases) if type(view) is tuple}
     for base in bases:
