@@ -205,6 +205,26 @@ T.tile(x, foo=1)
 T.diagonal_scatter(x, 1)
 T.slice_scatter(x, slice(None))
 x.masked_scatter_(2., x)
+T.unique(t([0., np.nan, 1., -1., 0.]).bfloat16(), return_inverse=True, return_counts=True)
+T.bucketize(t([.5, np.nan, 2.]).bfloat16(), t([0., .5, 3.]).bfloat16())
+T.isin(T.arange(100.).bfloat16(), T.cat([t([np.nan]), T.arange(70.)]).bfloat16())
+(T.manual_seed(0), T.vmap(lambda x: x * T.rand(()), randomness="same", chunk_size=1)(x), T.rand(1))[1:]
+(T.manual_seed(0), T.vmap(lambda x: x * T.rand(()), randomness="different", chunk_size=1)(x), T.rand(1))[1:]
+T.ones(1, 1, 3, 3).to(memory_format=T.channels_last).stride()
+T.ones(2, 3, 1, 1, requires_grad=True).to(memory_format=T.channels_last).grad_fn.name()
+T.nn.Conv2d(1, 2, 3).to(memory_format=T.channels_last).weight.stride()
+T.nn.LazyBatchNorm1d().double()(T.arange(6.).double().view(3, 2))
+T.nn.LazyBatchNorm1d().half().running_mean.dtype.itemsize
+F.fractional_max_pool3d(T.ones(1, 3, 5, 5), 2, 2)
+F.fractional_max_pool2d(T.ones(1, 3, 3), 2, 2)
+T.nn.BatchNorm1d(3)(x.double())
+T.nn.BatchNorm1d(3).half()(x)
+T.nn.BatchNorm1d(3).eval()(x.half())
+F.batch_norm(x, t([0., 0., 0.]).double(), t([1., 1., 1.]).double())
+F.batch_norm(x, None, None, t([1., 1., 1.]), t([1., 1., 1.]).double(), True)
+T.linalg.pinv(x, hermitian=True)
+T.linalg.pinv(T.zeros(0, 3), hermitian=True)
+T.nn.MultiheadAttention(4, 2, kdim=3, vdim=2)(*[T.ones(3, 1, 4)] * 3)
 """
 
 
@@ -401,7 +421,25 @@ def order_of_padded_rows(T: Any) -> Any:
     return padded.grad_fn.name(), padded, lengths, padded.stride()
 
 
+def inputs_saved_by_a_function_that_is_not_recorded(T: Any) -> Any:
+    class Doubled(T.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+    with T.no_grad():
+        recorded = Doubled.apply(T.ones(2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="returned as-is"), T.no_grad():
+        Doubled.apply(T.ones(2))
+    return recorded
+
+
 PROGRAMS = [
+    inputs_saved_by_a_function_that_is_not_recorded,
     orders_of_states, padded_batches_of_an_encoder, masks_of_two_types, order_of_padded_rows,
     batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
     arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
