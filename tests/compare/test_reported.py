@@ -225,6 +225,15 @@ F.batch_norm(x, None, None, t([1., 1., 1.]), t([1., 1., 1.]).double(), True)
 T.linalg.pinv(x, hermitian=True)
 T.linalg.pinv(T.zeros(0, 3), hermitian=True)
 T.nn.MultiheadAttention(4, 2, kdim=3, vdim=2)(*[T.ones(3, 1, 4)] * 3)
+x.__setitem__(0, np.float32(1))
+x.__setitem__((0, i), np.bool_(True))
+x.__setitem__(9, "a")
+x.cfloat().__setitem__(i, [1.])
+x.long().__setitem__((9, 9, 9), 1j)
+x.__setitem__(False, None)
+x.__setitem__(0, np.int32(1))
+T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
+T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
 """
 
 
