@@ -232,6 +232,8 @@ x.cfloat().__setitem__(i, [1.])
 x.long().__setitem__((9, 9, 9), 1j)
 x.__setitem__(False, None)
 x.__setitem__(0, np.int32(1))
+x[..., :, ..., -2:2]
+T.zeros(2, 2, 2, 2)[..., ..., [False, True], x[0, :2] > 0]
 T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
 T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
 """
