@@ -240,7 +240,7 @@ F.soft_margin_loss(x, x.cfloat())
 F.kl_div(x, x.long(), reduction="sum")
 F.kl_div(x, x.cfloat(), reduction="sum")
 F.binary_cross_entropy_with_logits(x.double(), x.sigmoid())
-F.binary_cross_entropy_with_logits(x, x.sigmoid().half(), reduction="none")
+F.binary_cross_entropy_with_logits(x, x.sigmoid().half()).dtype.itemsize
 T.zeros(2, 2, 2, 2)[..., ..., [False, True], x[0, :2] > 0]
 T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
 T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
@@ -457,7 +457,27 @@ def inputs_saved_by_a_function_that_is_not_recorded(T: Any) -> Any:
     return recorded
 
 
+def parts_of_a_tensor_in_another_of_its_parts(T: Any) -> Any:
+    found = []
+    for key, other in ((slice(1), 0), (slice(2), 1), ((..., 0), (0, 0, 0)), (0, slice(1))):
+        z = T.arange(8.0).view(2, 2, 2)
+        z[key] = z[other]
+        found.append(z)
+    return found
+
+
+def histories_in_inference_mode(T: Any) -> Any:
+    x = T.ones(2, 3, requires_grad=True)
+    view = x.t()
+    with T.inference_mode():
+        view.detach_()
+        x.detach_().resize_(3, 2)
+        x.resize_as_(T.ones(2, 2))
+    return x, x.requires_grad, view.requires_grad
+
+
 PROGRAMS = [
+    parts_of_a_tensor_in_another_of_its_parts, histories_in_inference_mode,
     inputs_saved_by_a_function_that_is_not_recorded,
     orders_of_states, padded_batches_of_an_encoder, masks_of_two_types, order_of_padded_rows,
     batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,

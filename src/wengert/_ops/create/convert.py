@@ -12,7 +12,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
-from ..._base.modes import is_grad_enabled
+from ..._base.modes import is_grad_enabled, is_inference_mode_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import misfit
@@ -398,6 +398,8 @@ def detach_(self: Tensor) -> Tensor:
     >>> torch.detach_(x).requires_grad
     False
     """
+    if is_inference_mode_enabled():  # in which PyTorch leaves out what concerns histories
+        return self
     if view_of(self) is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

@@ -14,7 +14,7 @@ from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.modes import slow_always, slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
@@ -67,7 +67,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         from .copy_fill import copy_into
 
         if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
-            copy_into(x, _sliced(value, x._payload.shape))
+            copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
         return
     put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
 
@@ -286,6 +286,14 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
         extra = next((i for i, n in enumerate(have[:extra]) if n != 1), extra)
 
         return reshape_public(value, tuple(have[extra:]))
+    return value
+
+
+def _expanded(value: Tensor, x: Tensor) -> Tensor:
+    """A part of x's own memory in the shape of x, as PyTorch compares it with what is written."""
+    a, v, shape = memory_of(x), memory_of(value), x._payload.shape
+    if type(a) is np.ndarray is type(v) and value._payload.shape != shape and may_share_memory(a, v):
+        return TENSORS.expand(value, shape)  # type: ignore[no-any-return]
     return value
 
 
