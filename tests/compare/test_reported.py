@@ -242,6 +242,14 @@ F.kl_div(x, x.cfloat(), reduction="sum")
 F.binary_cross_entropy_with_logits(x.double(), x.sigmoid())
 F.binary_cross_entropy_with_logits(x, x.sigmoid().half()).dtype.itemsize
 T.zeros(2, 2, 2, 2)[..., ..., [False, True], x[0, :2] > 0]
+T.vmap(lambda x: T.distributions.Normal(x, 1.).log_prob(x))(x)
+T.vmap(lambda x: T.distributions.Bernoulli(x).sample(), randomness="same")(x.sigmoid())
+T.func.vmap(T.func.grad(lambda x: T.distributions.Gamma(x, x).log_prob(x).sum()))(x.abs())
+T.vmap(lambda x: T.distributions.Exponential(x).mean)(x)
+T.vmap(lambda x: T._is_all_true(x > 0))(x)
+T.distributions.Wishart(t(4.), T.eye(3)).sample((0,)).shape
+T.nn.utils.rnn.pad_sequence([x, x[:1].double()])
+T.nn.utils.rnn.unpad_sequence(x, t([1, 2, 1])), x
 T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
 T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
 """
