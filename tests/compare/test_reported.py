@@ -250,6 +250,13 @@ T.vmap(lambda x: T._is_all_true(x > 0))(x)
 T.distributions.Wishart(t(4.), T.eye(3)).sample((0,)).shape
 T.nn.utils.rnn.pad_sequence([x, x[:1].double()])
 T.nn.utils.rnn.unpad_sequence(x, t([1, 2, 1])), x
+F.multi_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([1, 2]))
+F.multi_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([1, 0]), p=2, reduction="none")
+F.multi_margin_loss(t([[np.nan, 1., 2.]]), t([0]), weight=t([1., 2., 3.]))
+F.multilabel_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([[1, 0, -1], [2, -1, 0]]))
+T.linalg.householder_product(T.ones(2, 3, 2), t([1., 2.]))
+T.cholesky_solve(T.ones(2, 2), T.eye(2).double())
+T.linalg.solve_triangular(T.eye(2).double() * 3, x[:, :2], upper=True)
 T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
 T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
 """
