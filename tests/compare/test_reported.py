@@ -233,6 +233,8 @@ x.long().__setitem__((9, 9, 9), 1j)
 x.__setitem__(False, None)
 x.__setitem__(0, np.int32(1))
 x[..., :, ..., -2:2]
+x.__setitem__(0, x)
+x.__setitem__((slice(1), 0), x[0, :2])
 F.soft_margin_loss(x, x.sign().requires_grad_())
 F.soft_margin_loss(x, x.sign().double())
 F.soft_margin_loss(x, x > 0)

@@ -14,7 +14,7 @@ from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.modes import slow_always, slow_if_recording
-from ..._base.registry import ARRAYS, REGISTRY, TENSORS, public
+from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
@@ -293,7 +293,7 @@ def _expanded(value: Tensor, x: Tensor) -> Tensor:
     """A part of x's own memory in the shape of x, as PyTorch compares it with what is written."""
     a, v, shape = memory_of(x), memory_of(value), x._payload.shape
     if type(a) is np.ndarray is type(v) and value._payload.shape != shape and may_share_memory(a, v):
-        return TENSORS.expand(value, shape)  # type: ignore[no-any-return]
+        return value.expand(shape)
     return value
 
 

@@ -181,8 +181,8 @@ def multi_head_attention_forward(
             raise AssertionError(
                 f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
             )
-        weights = q_proj_weight, k_proj_weight, v_proj_weight
-        q, k, v = _projected_by(weights, in_proj_bias, query=query, key=key, value=value)
+        own = q_proj_weight, k_proj_weight, v_proj_weight
+        q, k, v = _projected_by(own, in_proj_bias, query=query, key=key, value=value)
     else:
         if key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
