@@ -19,6 +19,7 @@ import re
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,6 +54,15 @@ from compare.program_lines import (
     THREADS,
     VIEWS,
     WRITE,
+)
+from compare.program_lines_modules import (
+    ALGEBRA,
+    DISTRIBUTIONS,
+    LAYERS,
+    LOSSES,
+    OPTIMIZERS,
+    SEQUENCES,
+    STREAMS,
 )
 from compare.program_lines_objects import CONTEXT, DTYPES, HANDLES, INDEX, MEMORY, MODULES, ORDERS, PRINTED, SAVING
 
@@ -160,11 +170,23 @@ SORTS: dict[str, tuple[Any, str, tuple[Any, ...], tuple[str, ...]]] = {  # lines
     "memory": (MEMORY, "", ((2, 3), (3, 3), (3,), ()), ("f4",)),
     "printed": (PRINTED, "", ((3,), (2, 3), ()), ("f4",)),
     "orders": (ORDERS, "", ((3, 3),), ("f8",)),
+    "layers": (LAYERS, "", ((2, 4, 4), (2, 4, 4, 4), (4, 4)), ("f4",)),
+    "losses": (LOSSES, "", ((2, 3),), ("f4",)),
+    "sequences": (SEQUENCES, "", ((3, 2, 4), (2, 2, 4)), ("f4",)),
+    "optimizers": (OPTIMIZERS, "", ((4, 3),), ("f4",)),
+    "distributions": (DISTRIBUTIONS, "", ((3,), (2, 3)), ("f4", "f8")),
+    "algebra": (ALGEBRA, "", ((3, 3), (2, 3), (3,), (2, 3, 3)), ("f8", "c16")),
+    "streams": (STREAMS, "", ((3,), (2, 3)), ("f4",)),
 }
 MORE = {  # run by ``--sort`` alone
     "mixed": (MIXED, "", ((3, 3), (2, 3)), ("f4", "f4", "f2", "c8", "f8")),
     "out": (OUT, "", ((3,), (2, 3), (3, 3)), ("f4",)),  # of some of which PyTorch spoils its memory, and ends
 }
+
+
+def _one(r: random.Random, text: str) -> str:
+    """A line with one of the parts of each ``<1|2>``."""
+    return re.sub(r"<([^<>]*\|[^<>]*)>", lambda m: r.choice(m[1].split("|")), text)
 
 
 def _sorted(seed: int, sort: str = "") -> list[str]:
@@ -182,7 +204,7 @@ def _sorted(seed: int, sort: str = "") -> list[str]:
         lines.append(f"{n}={made}.requires_grad_({recorded})")
     known = "abc"
     for _ in range(r.randint(4, 12)):
-        text = table(r) if callable(table) else r.choice(table.split())
+        text = table(r) if callable(table) else _one(r, r.choice(table.split()))
         new = r.choice(NAMES[3:] if composed else NAMES)
         a, b = r.choice(known), r.choice(known)
         line = _named(text, {"a": a, "b": b, "d": new}).replace("with_T", "with T")
@@ -242,12 +264,12 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
     calls: list[Any] = []
     scope = {} if known is None else known
     scope |= {"T": T, "R": made, "L": T.tensor, "lambda_g": lambda g: g * 2, **helpers(T, calls)}
+    scope["LOSS"] = partial(_loss, scope)
     if any("set_printoptions" in line for line in lines):
         T.set_printoptions(profile="default")
     if any("W)" in line for line in lines):
         scope["W"] = T.tensor(stream.uniform(-1, 1, (2, 2, 2, 2)).astype("f4"))
-    if any(re.search("rand|dropout|init|m[[(]", line) for line in lines):
-        T.manual_seed(seed)
+    T.manual_seed(seed)
     if any(re.search(r"\bm\b", line) for line in lines):
         scope["m"] = scope["MODULE"]()
         scope["o"] = T.optim.SGD(scope["m"].parameters(), lr=0.1)
@@ -269,6 +291,18 @@ def _run(T: ModuleType, lines: list[str], seed: int, known: dict[str, Any] | Non
         log.append((outcome, state | {"calls": tuple(calls), "sentence": sentence}))
         calls.clear()
     return log
+
+
+def _loss(scope: dict[str, Any], x: Any) -> Any:
+    """A closure for optimizers: the module's loss of ``x``, backward."""
+
+    def closure() -> Any:
+        scope["o"].zero_grad()
+        loss = scope["m"](x).square().sum()
+        loss.backward()
+        return loss
+
+    return closure
 
 
 def _sentence(error: Exception) -> str:

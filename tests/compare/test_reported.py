@@ -205,6 +205,62 @@ T.tile(x, foo=1)
 T.diagonal_scatter(x, 1)
 T.slice_scatter(x, slice(None))
 x.masked_scatter_(2., x)
+T.unique(t([0., np.nan, 1., -1., 0.]).bfloat16(), return_inverse=True, return_counts=True)
+T.bucketize(t([.5, np.nan, 2.]).bfloat16(), t([0., .5, 3.]).bfloat16())
+T.isin(T.arange(100.).bfloat16(), T.cat([t([np.nan]), T.arange(70.)]).bfloat16())
+(T.manual_seed(0), T.vmap(lambda x: x * T.rand(()), randomness="same", chunk_size=1)(x), T.rand(1))[1:]
+(T.manual_seed(0), T.vmap(lambda x: x * T.rand(()), randomness="different", chunk_size=1)(x), T.rand(1))[1:]
+T.ones(1, 1, 3, 3).to(memory_format=T.channels_last).stride()
+T.ones(2, 3, 1, 1, requires_grad=True).to(memory_format=T.channels_last).grad_fn.name()
+T.nn.Conv2d(1, 2, 3).to(memory_format=T.channels_last).weight.stride()
+T.nn.LazyBatchNorm1d().double()(T.arange(6.).double().view(3, 2))
+T.nn.LazyBatchNorm1d().half().running_mean.dtype.itemsize
+F.fractional_max_pool3d(T.ones(1, 3, 5, 5), 2, 2)
+F.fractional_max_pool2d(T.ones(1, 3, 3), 2, 2)
+T.nn.BatchNorm1d(3)(x.double())
+T.nn.BatchNorm1d(3).half()(x)
+T.nn.BatchNorm1d(3).eval()(x.half())
+F.batch_norm(x, t([0., 0., 0.]).double(), t([1., 1., 1.]).double())
+F.batch_norm(x, None, None, t([1., 1., 1.]), t([1., 1., 1.]).double(), True)
+T.linalg.pinv(x, hermitian=True)
+T.linalg.pinv(T.zeros(0, 3), hermitian=True)
+T.nn.MultiheadAttention(4, 2, kdim=3, vdim=2)(*[T.ones(3, 1, 4)] * 3)
+x.__setitem__(0, np.float32(1))
+x.__setitem__((0, i), np.bool_(True))
+x.__setitem__(9, "a")
+x.cfloat().__setitem__(i, [1.])
+x.long().__setitem__((9, 9, 9), 1j)
+x.__setitem__(False, None)
+x.__setitem__(0, np.int32(1))
+x[..., :, ..., -2:2]
+x.__setitem__(0, x)
+x.__setitem__((slice(1), 0), x[0, :2])
+F.soft_margin_loss(x, x.sign().requires_grad_())
+F.soft_margin_loss(x, x.sign().double())
+F.soft_margin_loss(x, x > 0)
+F.soft_margin_loss(x, x.cfloat())
+F.kl_div(x, x.long(), reduction="sum")
+F.kl_div(x, x.cfloat(), reduction="sum")
+F.binary_cross_entropy_with_logits(x.double(), x.sigmoid())
+F.binary_cross_entropy_with_logits(x, x.sigmoid().half()).dtype.itemsize
+T.zeros(2, 2, 2, 2)[..., ..., [False, True], x[0, :2] > 0]
+T.vmap(lambda x: T.distributions.Normal(x, 1.).log_prob(x))(x)
+T.vmap(lambda x: T.distributions.Bernoulli(x).sample(), randomness="same")(x.sigmoid())
+T.func.vmap(T.func.grad(lambda x: T.distributions.Gamma(x, x).log_prob(x).sum()))(x.abs())
+T.vmap(lambda x: T.distributions.Exponential(x).mean)(x)
+T.vmap(lambda x: T._is_all_true(x > 0))(x)
+T.distributions.Wishart(t(4.), T.eye(3)).sample((0,)).shape
+T.nn.utils.rnn.pad_sequence([x, x[:1].double()])
+T.nn.utils.rnn.unpad_sequence(x, t([1, 2, 1])), x
+F.multi_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([1, 2]))
+F.multi_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([1, 0]), p=2, reduction="none")
+F.multi_margin_loss(t([[np.nan, 1., 2.]]), t([0]), weight=t([1., 2., 3.]))
+F.multilabel_margin_loss(t([[np.nan, 1., 2.], [.5, 1., 3.]]), t([[1, 0, -1], [2, -1, 0]]))
+T.linalg.householder_product(T.ones(2, 3, 2), t([1., 2.]))
+T.cholesky_solve(T.ones(2, 2), T.eye(2).double())
+T.linalg.solve_triangular(T.eye(2).double() * 3, x[:, :2], upper=True)
+T.distributions.StickBreakingTransform().inverse_shape(T.Size([2, 3])).numel()
+T.distributions.StickBreakingTransform().forward_shape(T.Size([2, 3])).numel()
 """
 
 
@@ -401,7 +457,45 @@ def order_of_padded_rows(T: Any) -> Any:
     return padded.grad_fn.name(), padded, lengths, padded.stride()
 
 
+def inputs_saved_by_a_function_that_is_not_recorded(T: Any) -> Any:
+    class Doubled(T.autograd.Function):  # type: ignore[name-defined,misc]
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+    with T.no_grad():
+        recorded = Doubled.apply(T.ones(2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="returned as-is"), T.no_grad():
+        Doubled.apply(T.ones(2))
+    return recorded
+
+
+def parts_of_a_tensor_in_another_of_its_parts(T: Any) -> Any:
+    found = []
+    for key, other in ((slice(1), 0), (slice(2), 1), ((..., 0), (0, 0, 0)), (0, slice(1))):
+        z = T.arange(8.0).view(2, 2, 2)
+        z[key] = z[other]
+        found.append(z)
+    return found
+
+
+def histories_in_inference_mode(T: Any) -> Any:
+    x = T.ones(2, 3, requires_grad=True)
+    view = x.t()
+    with T.inference_mode():
+        view.detach_()
+        x.detach_().resize_(3, 2)
+        x.resize_as_(T.ones(2, 2))
+    return x, x.requires_grad, view.requires_grad
+
+
 PROGRAMS = [
+    parts_of_a_tensor_in_another_of_its_parts, histories_in_inference_mode,
+    inputs_saved_by_a_function_that_is_not_recorded,
     orders_of_states, padded_batches_of_an_encoder, masks_of_two_types, order_of_padded_rows,
     batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
     arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,

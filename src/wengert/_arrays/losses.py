@@ -85,7 +85,7 @@ def total_margins(x: Any, t: Any, p: int, margin: float) -> float:
         del row[k]
         for value in row:
             value += edge
-            if not value <= 0:
+            if value > 0:
                 total += value if p == 1 else value * value
     return total
 

@@ -47,7 +47,9 @@ def meets(a: Any, b: Any, apart: bool = False) -> bool:
     """
     if not may_share_memory(a, b) or not (_dense(a) and _dense(b)):
         return False
-    return apart or a.strides != b.strides or a.nbytes != b.nbytes or address_of(a) != address_of(b)
+    if apart or a.ndim != b.ndim or a.nbytes != b.nbytes or address_of(a) != address_of(b):
+        return True
+    return any(n > 1 and s != t for n, s, t in zip(a.shape, a.strides, b.strides, strict=True))
 
 
 def refuse_met(name: str, a: Any, b: Any) -> None:

@@ -215,7 +215,7 @@ def plain_runs_of_rows(lib: Any, rows: Any) -> tuple[Any, Any, Any]:
 def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
     """Binary search of each row's values in the row, all at once."""
     n = rows.shape[-1]
-    if rows.ndim == 1 and not (rows.dtype.kind == "f" and (np.isnan(values).any() or np.isnan(rows[-1:]).any())):
+    if rows.ndim == 1 and not (rows.dtype.kind in "fV" and (np.isnan(values).any() or np.isnan(rows[-1:]).any())):
         return intp.int64(rows.searchsorted(values, "right" if right else "left"))
     low = np.zeros(values.shape, np.int64)
     high = np.full(values.shape, n, np.int64)

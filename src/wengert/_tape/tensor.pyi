@@ -219,9 +219,9 @@ class Tensor(metaclass=TensorMeta):
     def _indices(self) -> Tensor:
         """``indices`` of any sparse tensor, coalesced or not."""
     def _is_all_true(self) -> Tensor:
-        """Whether all elements of a bool tensor are True."""
+        """Whether all elements of a bool tensor are True, in ``vmap`` those of all examples."""
     def _is_any_true(self) -> Tensor:
-        """Whether an element of a bool tensor is True."""
+        """Whether an element of a bool tensor is True, in ``vmap`` of any example."""
     _is_root: ClassVar[_bool]
     def _is_view(self) -> _bool:
         """Whether this tensor is a view of another."""

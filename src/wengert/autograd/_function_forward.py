@@ -92,7 +92,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     return _each(lifted, cls.apply(*inner))
 
 
-def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
+def inside(cls: Any, ctx: Any, args: tuple[Any, ...], track: bool) -> Any:
     """``forward`` on values: the rule of their innermost transform, then ``setup_context``."""
     bare = tuple(_untracked(a) for a in args)
     outputs, inner = peeled(cls, bare)
@@ -105,7 +105,7 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
         raise RuntimeError(NEEDS_SETUP_CONTEXT)
     with grad_mode(False):
         cls.setup_context(ctx, args, outputs)
-    refuse_saved_inputs(ctx, args, outputs)
+    refuse_saved_inputs(ctx, args, outputs, track)
     return outputs
 
 

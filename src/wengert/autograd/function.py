@@ -232,10 +232,10 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     if old_style is None and _in_transform(args):
         from ._function_forward import inside
 
-        outputs = inside(cls, ctx, args)
+        outputs = inside(cls, ctx, args, track)
     else:
         with grad_mode(False):
-            outputs = _call_forward(cls, ctx, args, old_style)
+            outputs = _call_forward(cls, ctx, args, old_style, track)
     single = not isinstance(outputs, tuple)
     flat = (outputs,) if single else outputs
     if ctx._is_pure_view:
@@ -265,7 +265,7 @@ def _in_transform(args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> Any:
+def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any, track: bool) -> Any:
     if old_style is not None:
         old_style.__dict__["_old_ctx"] = ctx
         outputs = old_style.forward(*args)
@@ -274,7 +274,7 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
     else:
         outputs = cls.forward(*args)
         cls.setup_context(ctx, args, outputs)
-        refuse_saved_inputs(ctx, args, outputs)
+        refuse_saved_inputs(ctx, args, outputs, track)
     return outputs
 
 
@@ -286,10 +286,13 @@ def in_forward() -> bool:
     return frame is not None
 
 
-def refuse_saved_inputs(ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:
-    """Raise PyTorch's error if ``setup_context`` saved an input that is an output as it is."""
+def refuse_saved_inputs(ctx: Any, args: tuple[Any, ...], outputs: Any, track: bool) -> None:
+    """Raise PyTorch's error if ``setup_context`` saved an input that is an output as it is.
+
+    Where recording is off, PyTorch has made such an output of an input that requires grad a view.
+    """
     outs = outputs if isinstance(outputs, tuple) else (outputs,)
-    same = [o for o in outs if isinstance(o, Tensor) and any(o is a for a in args)]
+    same = [o for o in outs if isinstance(o, Tensor) and any(o is a for a in args) and (track or o._node is None)]
     if not same:
         return
     for saved in (ctx.to_save, getattr(ctx, "saved_for_forward", None)):

@@ -347,11 +347,11 @@ class StickBreakingTransform(_Plain):
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
         _at_least(shape, 1)
-        return (*shape[:-1], shape[-1] + 1)
+        return shape[:-1] + (shape[-1] + 1,)
 
     def inverse_shape(self, shape: Sequence[int]) -> Any:
         _at_least(shape, 1)
-        return (*shape[:-1], shape[-1] - 1)
+        return shape[:-1] + (shape[-1] - 1,)
 
 
 def _stick_offset(like: Tensor, n: int) -> Tensor:
@@ -401,13 +401,13 @@ class CorrCholeskyTransform(Transform):
         d = round((0.25 + 2 * n) ** 0.5 + 0.5)
         if d * (d - 1) // 2 != n:
             raise ValueError("Input is not a flattened lower-diagonal number")
-        return (*shape[:-1], d, d)
+        return shape[:-1] + (d, d)
 
     def inverse_shape(self, shape: Sequence[int]) -> Any:
         _at_least(shape, 2)
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
-        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
+        return shape[:-2] + (shape[-1] * (shape[-1] - 1) // 2,)
 
 
 def _on_diagonal(m: Tensor, function: Any) -> Tensor:

@@ -151,7 +151,7 @@ class Wishart(ExponentialFamily):
         for _ in range(10 if max_try_correction is None else max_try_correction):
             new = self._bartlett_sampling((int(again.sum()),))
             draws = draws.index_put((again,), new) if again.dim() else new[0]
-            singular = ~self.support.check(new).reshape(new.shape[0], -1).all(-1)
+            singular = ~self.support.check(new).reshape(new.shape[0], self._batch_shape.numel()).all(-1)
             again = again.masked_scatter(again, singular)
             if not again.any():
                 break

@@ -87,7 +87,7 @@ class Distribution:
             if constraints.is_dependent(constraint) or (name not in self.__dict__ and self._is_lazy(name)):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not torch._is_all_true(constraint.check(value)):
                 raise noted(
                     ValueError(
                         f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
@@ -271,7 +271,7 @@ class Distribution:
             return
         if support is None:
             raise AssertionError("support is unexpectedly None")
-        if not support.check(value).all():
+        if not torch._is_all_true(support.check(value)):
             raise noted(
                 ValueError(
                     f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "

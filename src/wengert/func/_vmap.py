@@ -267,9 +267,13 @@ def _chunked(
     func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str, chunk: int
 ) -> Any:
     from .. import cat
+    from ..random import get_rng_state, set_rng_state
 
     pieces = []
+    state = get_rng_state() if randomness == "same" else None
     for start in range(0, max(size, 1), chunk):
+        if state is not None:
+            set_rng_state(state)
         n = min(chunk, size - start)
         part = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims, strict=True)]
         pieces.append(_run(func, part, dims, spec, out_dims, kwargs, n, randomness))

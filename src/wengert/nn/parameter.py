@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -268,6 +269,18 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return t
 
 
+def _converted(name: str) -> Any:
+    """A method of tensors that gives an uninitialized buffer of another dtype or device, for a module that moves."""
+    method = getattr(Tensor, name)
+
+    @wraps(method)
+    def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
+        t = method(self, *args, **kwargs)
+        return t if t is self else type(self)(t.requires_grad, t.device, t.dtype, self.persistent)
+
+    return convert
+
+
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer without a shape; ``materialize(shape)`` makes it an ordinary tensor."""
 
@@ -280,6 +293,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         t.persistent = persistent
         t._is_buffer = True
         return _watched(t)  # type: ignore[no-any-return]
+
+    to, half, float, double = map(_converted, ("to", "half", "float", "double"))
 
 
 __all__ = own_names(globals())  # noqa: PLE0605

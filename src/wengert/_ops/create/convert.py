@@ -12,7 +12,7 @@ from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
-from ..._base.modes import is_grad_enabled
+from ..._base.modes import is_grad_enabled, is_inference_mode_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import misfit
@@ -142,9 +142,11 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:
             return self
-        if memory_format is _C and type(a) is np.ndarray and not is_channels_last(a):  # as PyTorch, also with gaps
-            return self
-        x = contiguous(self, memory_format)
+        if type(a) is np.ndarray:  # as PyTorch: an array with gaps counts as row-major, and so does one that is both
+            order = _order(memory_format, a.ndim)
+            x = self if is_channels_last(a) is (order == "last") else clone(self, order)
+        else:
+            x = contiguous(self, memory_format)
         return self if x is self else with_node_name(x, "ToCopyBackward0")
     order = "keep" if memory_format is None else _order(memory_format, self._payload.ndim)
     if same:
@@ -396,6 +398,8 @@ def detach_(self: Tensor) -> Tensor:
     >>> torch.detach_(x).requires_grad
     False
     """
+    if is_inference_mode_enabled():  # in which PyTorch leaves out what concerns histories
+        return self
     if view_of(self) is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

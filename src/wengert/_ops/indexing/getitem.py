@@ -22,6 +22,7 @@ from ..._base.errors import warn
 from ..._base.modes import slow_if_recording
 from ..._base.registry import REGISTRY, TRANSFORMED, Operator, public
 from ..._base.torch_function import recovered
+from ..._kinds.dims import out_of_range
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._payloads.transforms import Transformed
 from ..._tape.fast_results import result_of, view_result, without_history
@@ -290,6 +291,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
             n = shape[source] if source < ndim else 0
             if not n and _used(items) > ndim:
                 raise _too_many(key, ndim)
+            if source >= ndim:  # a second `...` has passed dims
+                raise out_of_range(dim, (x if make is None else a).ndim)
             start, end, step = slice_bounds(item, n) if item.step is not None or not n else item.indices(n)
             if end < start:
                 end = start
@@ -325,6 +328,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
                 dims.append(dim)
                 indices.append(wrap(np.zeros(1 if item else 0, np.int64)) if ty is bool else item)
             dim += taken
+    if indices and source > ndim and dims[-1] >= (rank := (x if make is None else a).ndim):
+        raise IndexError(f"too many indices for tensor of dimension {rank} (got {dims[-1] + 1})")
     if misfits:
         mask, at = misfits[0]
         raise _mask_error(mask, at, tuple((x._payload if make is None else a).shape))

@@ -19,7 +19,6 @@ from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import cast, logical_dtype
-from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, in_memory, wrap
 from ..._tape.unrecorded import no_grad_views
 from ..._tape.view_chain import AsStridedBackward0, memory_of
@@ -51,24 +50,24 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if getattr(self._payload, "is_sparse", False):
         raise TypeError("Cannot assign to a sparse tensor")
-    if key is False:
-        return
-    if key is True:
-        key = None
     try:
         if basic and _assign_recorded(self, key, value):
             return
+        if type(value) is not Tensor:
+            value = _as_value(value, self)
+        if key is False:
+            return
+        if key is True:
+            key = None
         x, a, dims, indices = read_key(self, self._payload, key, None)
         del a  # references are counted: NOTE [ Views and writes in place ]
-        if type(value) is not Tensor:
-            value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # an operand that overrides operators ends up here
         return recovered.run("__setitem__", (self, key, value))
     if not indices:
         from .copy_fill import copy_into
 
         if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
-            copy_into(x, _sliced(value, x._payload.shape))
+            copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
         return
     put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
 
@@ -270,12 +269,11 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
     """The value to write as a tensor of x's dtype; raises PyTorch's errors for anything but a number."""
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, np.generic):
+    if isinstance(value, np.integer):
         value = value.item()
-    dtype = logical_dtype(x)
     if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
-    return wrap(number(value, dtype))
+        raise TypeError(f"can't assign a {type_name(value)} to a {x.type()}")
+    return wrap(number(value, logical_dtype(x)))
 
 
 def _sliced(value: Tensor, shape: Any) -> Tensor:
@@ -288,6 +286,14 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
         extra = next((i for i, n in enumerate(have[:extra]) if n != 1), extra)
 
         return reshape_public(value, tuple(have[extra:]))
+    return value
+
+
+def _expanded(value: Tensor, x: Tensor) -> Tensor:
+    """A part of x's own memory in the shape of x, as PyTorch compares it with what is written."""
+    a, v, shape = memory_of(x), memory_of(value), x._payload.shape
+    if type(a) is np.ndarray is type(v) and value._payload.shape != shape and may_share_memory(a, v):
+        return value.expand(shape)
     return value
 
 

@@ -44,13 +44,18 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
-    k = tau._payload.shape[-1]
-    A, tau = receives(A), receives(tau)
-    require(A, "fc", "orgqr_cpu")
+    k, ranks = tau._payload.shape[-1], (tau._payload.ndim, A._payload.ndim)
     if n < k:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
         )
+    if ranks[0] != ranks[1] - 1:
+        raise RuntimeError(
+            "torch.linalg.householder_product: Expected tau to have one dimension less than input, but got tau.ndim "
+            f"equal to {ranks[0]} and input.ndim is equal to {ranks[1]}"
+        )
+    A, tau = receives(A), receives(tau)
+    require(A, "fc", "orgqr_cpu")
     Q = placed_beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._payload.shape[:-2], m, n)).copy())
     for i in range(k - 1, -1, -1):
         Q = _reflected(Q, _reflector(A, i, m), TENSORS.select(tau, tau._payload.ndim - 1, i))

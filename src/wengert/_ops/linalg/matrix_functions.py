@@ -73,6 +73,8 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         )
     if rcond is not None:
         rtol = rcond
+    if hermitian and A._payload.size:
+        square_size("linalg.eigh", A)
     return TENSORS.pseudo_inverse(A, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), bool(hermitian))
 
 

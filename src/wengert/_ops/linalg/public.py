@@ -20,7 +20,7 @@ from ..._kinds.out import EXACT, exactly, safely
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import refuse_elements
 from ..._tape.error_text import expect_tensors
-from ..._tape.promotion import logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
@@ -325,6 +325,8 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     square_size(name, A)
     matrix_shape(name, B, "B")
     _check_equation(name, tuple(A._payload.shape), tuple(B._payload.shape), left)
+    if logical_dtype(A).kind == logical_dtype(B).kind == "f":  # PyTorch does not ask
+        B = cast(B, logical_dtype(A))
     same_dtype(name, A=A, B=B)
     A, B = same_batch(A, B)
     if left:
@@ -379,6 +381,11 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
             [1.]])
     """
     B, L = input, input2
+    if logical_dtype(B) is not logical_dtype(L):
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {dtype_name(B)} and A of type "
+            f"{dtype_name(L)} instead."
+        )
     for name, t in (("b", B), ("u", L)):
         if t._payload.ndim < 2:
             raise RuntimeError(

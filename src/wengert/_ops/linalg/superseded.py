@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.layouts import in_columns, in_rows
-from ..._base.errors import warn, warn_once
+from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import laid_out, lay
@@ -128,7 +128,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
     tensor([[6.]])
     """
-    warn(
+    warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
     )

@@ -340,25 +340,6 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
     return input
 
 
-# ---- predicates
-@public("torch._is_all_true Tensor._is_all_true")
-def _is_all_true(input: Tensor) -> Tensor:
-    """Whether all elements of a bool tensor are True."""
-    return _bools(input).all()
-
-
-@public("torch._is_any_true Tensor._is_any_true")
-def _is_any_true(input: Tensor) -> Tensor:
-    """Whether an element of a bool tensor is True."""
-    return _bools(input).any()
-
-
-def _bools(input: Tensor) -> Tensor:
-    if logical_dtype(input).kind != "b":
-        raise RuntimeError("Expected self.scalar_type() == at::kBool to be true, but got false.")
-    return input
-
-
 # ---- hashes
 @public("torch.hash_tensor Tensor.hash_tensor")
 @with_out(exactly("Expected result to be of dtype uint64, but got {Out}"))

@@ -20,9 +20,11 @@ from ..._kinds.dims import out_of_range
 from ..._kinds.general import general
 from ..._kinds.slow_path import require
 from ..._payloads.transforms import Batched
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad
-from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
+from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, check_mixed, norm_groups
 
 
 # ---- operators
@@ -122,9 +124,10 @@ def batch_norm(
     c = shape[1] if len(shape) > 1 else 0
     view = (*shape[:1], c, math.prod(shape[2:]))
     statistics = (running_mean, running_var)
-    usual = c and eps > 0 and view[0] * view[2] > 1 and input._payload.dtype in FLOATING
+    dtype = input._payload.dtype
+    usual = c and eps > 0 and view[0] * view[2] > 1 and dtype in FLOATING
     known = training or (running_mean is not None and running_var is not None)
-    if not (usual and known and _sized(c, statistics, True) and _sized(c, (weight, bias), False)):
+    if not (usual and known and _alike(c, dtype, statistics, True) and _alike(c, dtype, (weight, bias), False)):
         _check(input, shape, view, statistics, weight, bias, training, eps)
     along = (c, *(1,) * (len(shape) - 2))
     if len(shape) < 2:  # without a dimension of channels
@@ -144,11 +147,13 @@ def batch_norm(
     return result
 
 
-def _sized(c: int, vectors: Any, constant: bool) -> bool:
-    """Whether the given vectors have one element for each channel and, if ``constant``, no history."""
-    for t in vectors:  # noqa: SIM110  a generator takes three times as long
-        if t is not None and (t._payload.size != c or (constant and t._node is not None)):
-            return False
+def _alike(c: int, dtype: Any, vectors: Any, constant: bool) -> bool:
+    """Whether the given vectors have one element of the dtype for each channel and, if ``constant``, no history."""
+    for t in vectors:
+        if t is not None:
+            a = t._payload
+            if a.size != c or a.dtype is not dtype or (constant and t._node is not None):
+                return False
     return True
 
 
@@ -172,7 +177,19 @@ def _check(
             raise RuntimeError(f"{what} should contain {c} elements not {t._payload.size}")
     if input._payload.size:
         require(input, "fh", "batch_norm")
+        _check_dtypes(input, weight, bias, running_mean, running_var)
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+
+
+def _check_dtypes(input: Any, *vectors: Any) -> None:
+    """Refuse other dtypes than the input's, as PyTorch: the first vector tells whether all of them may be float32."""
+    given, dtype = [t for t in vectors if t is not None], logical_dtype(input)
+    if given and logical_dtype(given[0]) is not dtype:
+        check_mixed(input, *given)
+        return
+    for t in given:
+        if logical_dtype(t) is not dtype:
+            raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(t)}")
 
 
 _SHARED_STATISTICS = (
@@ -261,7 +278,8 @@ def instance_norm(
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
+        statistics = (s.to(input.dtype if weight is None else weight.dtype) for s in (running_mean, running_var))
+        return batch_norm(input, *statistics, weight, bias, False, momentum, eps).view(shape)
     n, c = shape[:2]
     _check_float(input, "batch_norm", weight, bias)
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)

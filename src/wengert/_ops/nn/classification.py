@@ -393,7 +393,7 @@ def multi_margin(lib, self, target, weight, reduction, p, margin):
     places = target + row_starts(rows, n)
     z = self - intp.take(self, places)[:, None]
     z += margin
-    z = lib.maximum(z, lib.ZEROS[z.dtype], out=z)
+    z = lib.fmax(z, lib.ZEROS[z.dtype], out=z)  # nan is not above zero
     z.reshape(z.size)[places] = 0
     if p == 2:
         z *= z
@@ -407,7 +407,7 @@ def multi_margin(lib, self, target, weight, reduction, p, margin):
 @plain_body
 def plain_multi_margin(lib, self, target, weight, reduction, p, margin):
     n = self.shape[1]
-    z = lib.maximum(self - lib.take_along_axis(self, target[:, None], 1) + margin, 0)
+    z = lib.fmax(self - lib.take_along_axis(self, target[:, None], 1) + margin, 0)
     z = lib.where(lib.arange(n) == target[:, None], 0, z**p)
     z = z if weight is None else z * weight[target][:, None]
     if reduction == NONE:
@@ -493,7 +493,7 @@ def multilabel_margin_loss(
         (TENSORS.reshape(places, (rows, n, 1)) == _classes(n, places)) & TENSORS.reshape(listed, (rows, n, 1))
     ).any(1)
     z = (TENSORS.reshape(x, (rows, 1, n)) - TENSORS.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
-    counts = TENSORS.reshape(listed, (rows, n, 1)) & ~TENSORS.reshape(named, (rows, 1, n))
+    counts = TENSORS.reshape(listed, (rows, n, 1)) & ~TENSORS.reshape(named, (rows, 1, n)) & (z > 0)  # nan is not
     losses = TENSORS.sum_dim(TENSORS.where(counts, z, TENSORS.zeros_like(z)), (1, 2), False) / n
     result = reduce_values(TENSORS.reshape(losses, ()) if single else losses, code)
     return with_node_name(result, "MultilabelMarginLossBackward0")

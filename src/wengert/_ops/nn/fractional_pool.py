@@ -125,7 +125,7 @@ def _check_geometry(k: int, shape: Ints, kernel: Ints, out: Ints) -> None:
                 f"dimension {d} being empty."
             )
     for word, n, w, o in zip(("time", "height", "width")[-k:], shape[-k:], kernel, out, strict=True):
-        if o + w - 1 > n:
+        if o + w - 1 + (k == 3) > n:  # a volume must be larger than its windows
             raise RuntimeError(f"{name}(): pool {word} {w} too large relative to input {word} {n}")
     if min(out) < 0:
         full = [*shape[:-k], *out]

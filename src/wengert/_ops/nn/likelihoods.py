@@ -20,6 +20,7 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
+from ..reduce.sums import is_kind
 from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
@@ -185,9 +186,9 @@ def binary_cross_entropy_with_logits(
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     given = [t for t in (input, target, weight, pos_weight) if t is not None]
-    dtype = logical_dtype(input)
+    dtype, wanted = logical_dtype(input), logical_dtype(target)  # the result has the latter
     if any(logical_dtype(t) is not dtype for t in given):
-        if logical_dtype(target).kind in "iub":
+        if wanted.kind in "iub":
             raise RuntimeError(
                 f"result type {dtype_name(input)} can't be cast to the desired output type {dtype_name(target)}"
             )
@@ -197,7 +198,7 @@ def binary_cross_entropy_with_logits(
         )
     refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     require(input, "fh", "log_sigmoid_cpu")
-    return bernoulli_logits_nll(input, target, weight, pos_weight, code)
+    return cast(bernoulli_logits_nll(input, target, weight, pos_weight, code), wanted)
 
 
 # ---- composed likelihoods
@@ -223,6 +224,9 @@ def kl_div(
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release.",
         )
+    for what, kinds in (("Complex", "c"), ("Integral", "iub")):
+        if is_kind(input, kinds) or is_kind(target, kinds):
+            raise RuntimeError(f"kl_div: {what} inputs not supported.")
     code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:
         losses = TENSORS.exp(target) * (target - input)

@@ -355,19 +355,20 @@ def soft_margin_loss(
     code = reduction_code(reduction, size_average, reduce)
     if type(input) is type(target) is Tensor:
         a, t = input._payload, target._payload
-        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
+        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING and target._node is None:
             return soft_margin(input, target, code)
     if tuple(input.shape) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
-    dtype = common_dtype((input, target))
+    refuse_weight_grad("soft_margin_loss", target=target)
+    dtype, given = logical_dtype(input), logical_dtype(target)
     if dtype.kind == "b":
-        TENSORS.neg(target)
-    if dtype not in INEXACT:
+        TENSORS.neg(input)
+    if dtype not in INEXACT or given.kind == "c" != dtype.kind:
+        computed = BY_NUMPY[given] if given.kind == "c" else get_default_dtype()
         raise RuntimeError(
-            f"result type {get_default_dtype().scalar_name} can't be cast to the desired output type "
-            f"{BY_NUMPY[dtype].scalar_name}"
+            f"result type {computed.scalar_name} can't be cast to the desired output type {BY_NUMPY[dtype].scalar_name}"
         )
-    return no_complex_grad("soft_margin_loss", soft_margin(cast(input, dtype), cast(target, dtype), code))
+    return no_complex_grad("soft_margin_loss", soft_margin(input, cast(target, dtype), code))
 
 
 @public("nn.functional.hinge_embedding_loss")

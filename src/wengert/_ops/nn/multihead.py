@@ -181,11 +181,8 @@ def multi_head_attention_forward(
             raise AssertionError(
                 f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
             )
-        biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
-        q, k, v = (
-            TENSORS.linear(x, w, b)
-            for x, w, b in zip((query, key, value), (q_proj_weight, k_proj_weight, v_proj_weight), biases, strict=True)
-        )
+        own = q_proj_weight, k_proj_weight, v_proj_weight
+        q, k, v = _projected_by(own, in_proj_bias, query=query, key=key, value=value)
     else:
         if key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
@@ -222,6 +219,17 @@ def multi_head_attention_forward(
         out = TENSORS.squeeze_dim(out, 1)
         weights = None if weights is None else TENSORS.squeeze_dim(weights, 0)
     return out, weights
+
+
+def _projected_by(weights: Any, bias: Tensor | None, **inputs: Any) -> list[Any]:
+    """Each input projected by a weight of its own."""
+    width = inputs["query"]._payload.shape[-1]
+    for (what, x), w in zip(inputs.items(), weights, strict=True):
+        wanted = (width, x._payload.shape[-1])
+        if w._payload.shape != wanted:
+            raise AssertionError(f"expecting {what} weights shape of {wanted}, but got {w.shape}")
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return [TENSORS.linear(x, w, b) for x, w, b in zip(inputs.values(), weights, biases, strict=True)]
 
 
 def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any]:

@@ -199,11 +199,11 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
 
 # ---- public functions
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
-    _check_mixed(t, *others)
+    check_mixed(t, *others)
     require(t, "fh", kernel)
 
 
-def _check_mixed(t: Any, *others: Any) -> None:
+def check_mixed(t: Any, *others: Any) -> None:
     """Refuse other dtypes than the input's, but for float32 beside a half-precision input, as under autocast."""
     found = [logical_dtype(o) for o in others if o is not None]
     own = logical_dtype(t)
@@ -281,7 +281,7 @@ def layer_norm(
     shape = tuple(normalized_shape) if type(normalized_shape) in _SEQUENCES else ()
     if not (shape and _fits(input, shape, weight, bias)):
         if isinstance(input, Tensor):
-            _check_mixed(input, weight, bias)
+            check_mixed(input, weight, bias)
         shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
         _check_float(input, "LayerNormKernelImpl", weight, bias)
     whole = input._payload.shape

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.layouts import always_rows, like
-from ..._arrays.sorting import flat_rows, runs_of_rows
+from ..._arrays.sorting import comparable, flat_rows, runs_of_rows
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, not_a_bool, rank
@@ -201,7 +201,7 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
 def _unique2(lib, self):
     """The sorted unique elements, the inverse indices, and the counts."""
     flat = self.reshape(-1)
-    order, n = intp.argsort(flat), flat.size
+    order, n = intp.argsort(comparable(flat)), flat.size
     values = flat[order]
     new = np.empty(n, bool)
     new[:1] = True
@@ -470,7 +470,7 @@ def isin(lib, elements, test_elements, invert):
     if 0 < elements.size * test_elements.size <= _FEW_PAIRS:
         found = lib.logical_or.reduce(elements[..., None] == test_elements.ravel(), -1)
         return lib.logical_not(found) if invert else found
-    return lib.isin(elements, test_elements, invert=invert)[()]
+    return lib.isin(comparable(elements), comparable(test_elements), invert=invert)[()]
 
 
 @reduction("torch.isin", out_rule=EXACT)

@@ -23,8 +23,9 @@ from ..._kinds.general import general
 from ..._kinds.keywords import with_axis, with_keywords
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, Rule, convertible, exactly, write_out
+from ..._payloads.transforms import of_transform
 from ..._tape.promotion import cast, default_np, logical_dtype
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -535,3 +536,26 @@ def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
 def to_default(input: Tensor) -> Tensor:
     """Convert integers and bools to the default dtype, for operators with floating results only."""
     return input if logical_dtype(input) in INEXACT else cast(input, default_np())
+
+
+# ---- predicates of all examples
+@public("torch._is_all_true Tensor._is_all_true")
+def _is_all_true(input: Tensor) -> Tensor:
+    """Whether all elements of a bool tensor are True, in ``vmap`` those of all examples."""
+    return _of_all_examples(input).all()
+
+
+@public("torch._is_any_true Tensor._is_any_true")
+def _is_any_true(input: Tensor) -> Tensor:
+    """Whether an element of a bool tensor is True, in ``vmap`` of any example."""
+    return _of_all_examples(input).any()
+
+
+def _of_all_examples(input: Tensor) -> Tensor:
+    if logical_dtype(input).kind != "b":
+        raise RuntimeError("Expected self.scalar_type() == at::kBool to be true, but got false.")
+    if of_transform(input._payload):
+        from ..random._common import opened
+
+        return wrap(opened(input._payload)[0])
+    return input

@@ -12,7 +12,7 @@ from ..._arrays.layouts import row_major_strides
 from ..._arrays.memory import bytes_around, locked, storage_of
 from ..._base.constants import preserve_format
 from ..._base.errors import warn
-from ..._base.modes import inference_tensors, is_grad_enabled
+from ..._base.modes import inference_tensors, is_grad_enabled, is_inference_mode_enabled
 from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._tape.error_text import cpp_name, expect_tensor
@@ -146,7 +146,7 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     if size is None and not sizes:
         raise none_given("resize_", "size")
     size = ints(sizes, "resize_") if size is None else listed_ints(size, "resize_")
-    if self._node is not None and not is_inference(self):
+    if self._node is not None and not is_inference(self) and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad")
     if memory_format is preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")

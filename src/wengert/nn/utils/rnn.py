@@ -210,7 +210,7 @@ def pad_sequence(
         raise RuntimeError("received an empty list of sequences")
     longest = max(row.size(0) for row in rows)
     padded = []
-    for row in rows:
+    for row in (row.to(rows[0].dtype) for row in rows):
         missing = longest - row.size(0)
         if row.shape[1:] != rows[0].shape[1:]:
             raise RuntimeError(
@@ -226,7 +226,7 @@ def pad_sequence(
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """Undo padding: the sequences as a list."""
-    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    rows = padded_sequences if batch_first else padded_sequences.transpose_(0, 1)  # in place, as in PyTorch
     return [row[: int(n)].clone(memory_format=torch.contiguous_format) for row, n in zip(rows, lengths, strict=True)]
 
 
