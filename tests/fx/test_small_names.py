@@ -155,7 +155,9 @@ def test_functions_of_layers_say_that_their_first_parameter_is_a_tensor(name: st
 def test_a_programs_operators_have_their_names_in_code() -> None:
     library = torch.library.Library("named_in_code", "DEF")
     library.define("scaled(Tensor x, float by) -> Tensor")
-    twice = torch.library.custom_op("named_in_code::twice", lambda x: x + x, mutates_args=(), schema="(Tensor x) -> Tensor")
+    twice = torch.library.custom_op(
+        "named_in_code::twice", lambda x: x + x, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
     packet = torch.ops.named_in_code.scaled
     code = symbolic_trace(lambda x: twice(packet(x, 2.0))).code
     assert "scaled = torch.ops.named_in_code.scaled(x, 2.0)" in code
@@ -167,5 +169,7 @@ def test_a_programs_operators_have_their_names_in_code() -> None:
 def test_annotations_of_layers_are_in_the_code() -> None:
     code = symbolic_trace(torch.nn.EmbeddingBag(4, 2)).code
     assert "offsets : torch.Tensor|NoneType = None" in code
-    pooled = AnnotateTypesWithSchema(symbolic_trace(torch.nn.Sequential(torch.nn.MaxPool2d(2), torch.nn.ReLU()))).transform()
+    pooled = AnnotateTypesWithSchema(
+        symbolic_trace(torch.nn.Sequential(torch.nn.MaxPool2d(2), torch.nn.ReLU()))
+    ).transform()
     assert [node.type for node in pooled.graph.nodes][1:3] == [None, torch.Tensor]

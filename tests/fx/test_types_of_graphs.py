@@ -4,8 +4,11 @@ import pytest
 
 import wengert as torch
 from wengert.fx.experimental.graph_gradual_typechecker import (
-    GraphTypeChecker, Refine, broadcast_types, register_inference_rule,
-)  # fmt: skip
+    GraphTypeChecker,
+    Refine,
+    broadcast_types,
+    register_inference_rule,
+)
 from wengert.fx.experimental.refinement_types import Equality
 from wengert.fx.experimental.rewriter import RewritingTracer
 from wengert.fx.experimental.unification import Var, unify
@@ -41,7 +44,7 @@ def test_sizes_that_do_not_fit_are_refused(size) -> None:
 def test_a_call_without_a_rule_is_refused() -> None:
     with pytest.raises(RuntimeError, match="No inference rule registered for target"):
         GraphTypeChecker({}, torch.fx.symbolic_trace(lambda x: torch.sin(x))).type_check()
-    with pytest.raises(RuntimeError, match="No inference rule registered for class <class '.*Dropout'>"):
+    with pytest.raises(RuntimeError, match=r"No inference rule registered for class <class '.*Dropout'>"):
         GraphTypeChecker({}, torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Dropout()))).type_check()
     with pytest.raises(RuntimeError, match="Inference rule already registered for"):
         register_inference_rule(torch.add)(len)
