@@ -371,6 +371,15 @@ def test_numbers_and_places_are_not_the_examples(f: Callable[[Any], Any]) -> Non
         assert torch.equal(gm(x), f(x))
 
 
+def test_a_count_is_no_size_of_an_input_that_is_equal_to_it() -> None:
+    def f(x: Any, mask: Any) -> Any:
+        return torch.eye(3) @ x[mask]
+
+    gm = symbolic(f, torch.ones(12, 3, 3), torch.ones(12, dtype=torch.bool))
+    x, mask = torch.randn(7, 3, 3), torch.arange(7) % 3 == 0
+    assert torch.equal(gm(x, mask), f(x, mask))
+
+
 def test_a_decomposition_sees_the_sizes_of_a_symbolic_graph() -> None:
     aten = torch.ops.aten
 

@@ -111,7 +111,8 @@ def _read_from(value: Any, node: Any) -> Any:
 
 def _name_sizes(inner: Any, inputs: list[Node]) -> None:
     """Let the sizes of a part's nodes be those that its inputs have in the graph."""
-    known, sizes = inner.shape_env.known, {}
+    known = inner.shape_env.known
+    sizes: dict[str, Any] = {}
     for node, placeholder in zip(inputs, inner.graph.find_nodes(op="placeholder"), strict=True):
         for size, own in zip(node.meta.get("sizes", ()), placeholder.meta["val"].shape, strict=False):
             if isinstance(own, Number):

@@ -199,6 +199,7 @@ class Sizes(Unbacked):
         # the numbers that the program gives to the function that runs, by type and value
         self.given: dict[tuple[type, Any], Number] = {}
         self.read: list[Node] = []  # the nodes of whose tensors a formula reads the sizes
+        self.operands: list[Node] = []  # those of the tensors that the program gives to the function
         self.plain: set[Any] = set()  # numbers that are no sizes, though they may be equal to some
         # of a value that it is given both ways: what it is at each place, in turn
         self.turns: dict[tuple[type, Any], Iterator[Any]] = {}
@@ -325,7 +326,7 @@ class Sizes(Unbacked):
         with self.giving(args, kwargs):
             args, kwargs = map_aggregate((args, kwargs), hint_of)
             if name == "__getitem__":
-                result = part(self, *args, functools.partial(_item, write, func))
+                result = part(self, *args, item=functools.partial(_item, write, func))
             else:
                 result = write(func, args, kwargs)
             if self.given and not isinstance(result, Tensor):
@@ -349,7 +350,7 @@ class Sizes(Unbacked):
     @contextmanager
     def giving(self, args: Any, kwargs: Any) -> Iterator[None]:
         """A context in which a function runs that is given these arguments."""
-        former = self.given, self.plain, self.read, self.turns
+        former = self.given, self.plain, self.read, self.turns, self.operands
         self.given, self.read = {}, []
         for number in numbers_in((args, kwargs)):
             value = number.at(None)
@@ -357,18 +358,20 @@ class Sizes(Unbacked):
             self.known.node_of(number)
         leaves = pytree.tree_leaves(_without_slices((args, kwargs)))
         self.plain = {a for a in leaves if type(a) is int}
+        found = [self.recorder.known_node(a) for a in leaves if isinstance(a, Tensor)]
+        self.operands = [node for node in found if node in self.tried]
         places: dict[tuple[type, Any], list[Any]] = {}
         for leaf in leaves:
             value = hint_of(leaf)
             if type(value) in (int, float):
                 places.setdefault((type(value), value), []).append(leaf)
         self.turns = {
-            key: cycle(found) for key, found in places.items() if len({isinstance(leaf, Number) for leaf in found}) > 1
+            key: cycle(both) for key, both in places.items() if len({isinstance(leaf, Number) for leaf in both}) > 1
         }
         try:
             yield
         finally:
-            self.given, self.plain, self.read, self.turns = former
+            self.given, self.plain, self.read, self.turns, self.operands = former
 
     def give(self, node: Node, whole: bool) -> None:
         """A formula reads the sizes of a node's tensor, or how many elements it has."""
@@ -409,7 +412,8 @@ class Sizes(Unbacked):
         if name in _NO_SIZES:
             return value
         is_size = name.endswith(("size", "sizes", "shape"))
-        shapes = [self.sizes_of(node) for node in (*self.read, *inputs) if node in self.tried] if is_size else []
+        nodes = [node for node in (*self.read, *inputs, *self.operands) if node in self.tried] if is_size else []
+        shapes = [self.sizes_of(node) for node in nodes]
 
         def of(n: Any, place: int = -1) -> Any:
             if type(n) not in (int, float):
