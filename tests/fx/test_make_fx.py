@@ -424,3 +424,23 @@ def test_sums_of_numbers_are_in_the_graph() -> None:
     assert gm(torch.tensor([2.0])).tolist() == [8.0]
     targets = [str(n.target) for n in gm.graph.nodes if n.op == "call_function"]
     assert targets == ["aten.add.Tensor", "aten.sub.Tensor", "aten.add.Tensor"]
+
+
+@pytest.mark.parametrize(
+    ("call", "target", "named"),
+    [
+        (lambda x: torch.add(x, 1, out=torch.ones(1)), "out", ["out"]),
+        (lambda x: torch.sub(2, x, alpha=1, out=torch.ones(1)), "out", ["out"]),
+        (lambda x: torch.add(1, 2, out=torch.ones(())) + x, "out", ["out"]),
+        (lambda x: torch.div(x, 2, rounding_mode="floor", out=torch.ones(1)), "out_mode", ["rounding_mode", "out"]),
+        (lambda x: torch.div(x, 2, rounding_mode=None), "Tensor_mode", ["rounding_mode"]),
+        (lambda x: torch.sub(2, x, alpha=1), "Tensor", []),
+        (lambda x: torch.sub(2, x, alpha=1.0), "Tensor", ["alpha"]),
+    ],
+)
+def test_arithmetic_with_a_number_belongs_to_pytorchs_overload(call: Any, target: str, named: list[str]) -> None:
+    arithmetic = ("aten.add", "aten.sub", "aten.div")
+    nodes = make_fx(call)(torch.tensor([1.0])).graph.nodes
+    first = next(n for n in nodes if str(n.target).startswith(arithmetic))
+    assert str(first.target).split(".")[-1] == target
+    assert list(first.kwargs) == named

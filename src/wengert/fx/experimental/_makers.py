@@ -114,9 +114,12 @@ class Makers(TorchFunctionMode):
         if self.mode.pre_dispatch:
             self._note_grad_mode()
         of_number = name in _OF_NUMBERS and not all(isinstance(a, Tensor) for a in args)
+        if of_number and type(kwargs.get("alpha")) is int and kwargs["alpha"] == 1:  # which PyTorch omits
+            kwargs = {key: value for key, value in kwargs.items() if key != "alpha"}
+        of_number = of_number and kwargs.get("out") is None
         as_called = name in _AS_CALLED or name in MAKERS or (self.mode.pre_dispatch and not in_place) or of_number
         found = matching(name, args, kwargs) if as_called else None
-        if of_number and found is None:
+        if of_number and (found is None or "rounding_mode" in kwargs):
             found = "Tensor_mode" if "rounding_mode" in kwargs else "Tensor", tuple(args), kwargs
         if in_place or name in MAKERS or found is not None or kwargs.get("out") is not None:
             return self._whole(run, name, args, kwargs, found)
@@ -265,6 +268,8 @@ class Makers(TorchFunctionMode):
         shown = found
         if found is None and "__" not in name:
             shown = matching_out(name, args, kwargs) if kwargs.get("out") is not None else matching(name, args, kwargs)
+            if shown is None and name in _OF_NUMBERS:
+                shown = "out_mode" if "rounding_mode" in kwargs else "out", tuple(args), dict(kwargs)
         called = shown[1:] if shown is not None else (tuple(args), dict(kwargs))
         given, named = (tracer.create_arg(v) for v in called)
         with self.mode.silent():
