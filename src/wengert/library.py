@@ -96,8 +96,13 @@ def _known(name: Any) -> CustomOpDef:
     return OPERATORS[name]
 
 
-def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` sets its function."""
+def define(qualname: Any, schema: str, *, lib: Any = None, tags: Any = ()) -> Any:
+    """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` sets its function.
+
+    With a ``Library`` for a name, a decorator: the function declares the operator there, and is its function.
+    """
+    if isinstance(qualname, Library):
+        return lambda f: qualname.impl(qualname.define(schema), f) or f  # type: ignore[func-returns-value]
     if not isinstance(qualname, str):
         raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
     if "::" not in qualname:
@@ -117,8 +122,13 @@ def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> No
     CustomOpDef(qualname, None, schema)
 
 
-def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
-    """Set an operator's function on these devices. Also a decorator."""
+def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any:
+    """Set an operator's function on these devices. Also a decorator.
+
+    The former call ``impl(library, name, dispatch_key="")`` is a decorator that calls ``library.impl``.
+    """
+    if isinstance(qualname, Library):
+        return lambda f: qualname.impl(types, f, func or "") or f  # type: ignore[func-returns-value]
     if func is None:
         return lambda func: impl(qualname, types, func, lib=lib)
     names = [str(t).lower() for t in ([types] if isinstance(types, str) else types)]
@@ -260,17 +270,21 @@ class Library:
         self._defined.append(f"{self.ns}::{name}")
         return name
 
-    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
-        """Set an operator's function; only dispatch keys for the CPU, all devices and autograd have an effect."""
+    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> None:
+        """Set an operator's function; only dispatch keys for the CPU, all devices and autograd have an effect.
+
+        Without a key it is the library's; a library without one gives the function to all devices.
+        """
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        dispatch_key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         name = op_name if isinstance(op_name, str) else op_name._name
         op = _known(name if "::" in name else f"{self.ns}::{name}")
         if fn is fallthrough_kernel:
             return
         if dispatch_key in ("Autograd", "AutogradCPU"):
             op._autograd_kernel = fn
-        elif dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
+        elif dispatch_key in ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
             op.register_kernel("cpu" if dispatch_key == "CPU" else None, fn)
             op._composite = dispatch_key == "CompositeImplicitAutograd"
         elif dispatch_key == "Meta":

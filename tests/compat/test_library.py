@@ -189,6 +189,24 @@ def test_operators_are_declared_once(either: ModuleType) -> None:
         either.library.define("declared::foo", "bad")
 
 
+def test_former_calls_take_a_library(either: ModuleType) -> None:
+    with either.library._scoped_library("former", "DEF") as lib:
+        lib.define("foo(Tensor x) -> Tensor")
+        either.library.impl(lib, "foo", "CPU")(lambda x: x.neg())
+        kept = either.library.impl(lib, "foo", "Meta")(lambda x: x.new_empty(7))
+        assert kept(either.ones(2)).shape == either.ops.former.foo(either.ones(2, device="meta")).shape == (7,)
+        assert either.ops.former.foo(either.ones(2)).tolist() == [-1, -1]
+        either.library.define(lib, "bar(Tensor x) -> Tensor")(lambda x: x.sin())
+        x = either.zeros(2, requires_grad=True)
+        either.ops.former.bar(x).sum().backward()  # the function is made of operators that have derivatives
+        assert x.grad.tolist() == [1, 1]
+        assert either.ops.former.bar(either.ones(3, device="meta")).is_meta
+        lib.define("baz(Tensor x) -> Tensor")
+        with either.library._scoped_library("former", "IMPL", "Meta") as meta:
+            meta.impl("baz", lambda x: x.new_empty(5))
+            assert either.ops.former.baz(either.ones(2, device="meta")).shape == (5,)
+
+
 def test_a_mutated_argument_counts_a_write() -> None:
     @T.library.custom_op("own::inc_", mutates_args={"x"})
     def inc_(x: T.Tensor) -> None:

@@ -382,6 +382,21 @@ def test_nodes_tell_their_layers_and_calls() -> None:
     assert nodes["add"].meta["tensor_meta"].requires_grad
 
 
+def test_every_way_to_call_relu_is_told_apart() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.act, self.here = nn.ReLU(), nn.ReLU(inplace=True)
+
+        def forward(self, x: Any) -> Any:
+            return self.here(nn.functional.relu(self.act(torch.relu(x.relu()))) + 1)
+
+    nodes = torch.export.export(M(), (torch.randn(3),)).graph.nodes
+    told = [n.meta["torch_fn"] for n in nodes if str(n.target).startswith("aten.relu")]
+    kinds = ["method_descriptor", "builtin_function_or_method", "function", "function", "function"]
+    assert told == [(f"relu_{i}", f"{kind}.relu") for i, kind in zip([1, 1, 1, 2, 3], kinds, strict=True)]
+
+
 def test_a_shared_parameter_has_every_name() -> None:
     m = Tied()
     program = torch.export.export(m, (torch.ones(1, 2),))

@@ -348,3 +348,99 @@ def test_a_called_overload_is_divided_by_its_name() -> None:
     gm = make_fx(lambda x: torch.ops.aten.norm.Scalar(x, 2.0), table)(torch.ones(4))
     assert not any("norm" in str(n.target) for n in gm.graph.nodes)
     assert gm(torch.tensor([3.0, 4.0])) == 5
+
+
+OTHER_SIZES: list[Callable[[Any], Any]] = [
+    lambda x: torch.add(x.shape[0], 3),
+    lambda x: torch.add(x.shape[1], x.shape[0], alpha=3),
+    lambda x: torch.full((3,), x.shape[0]),
+    lambda x: x[:, :-3],
+    lambda x: x[:, -3:] + x[-1, -1],
+    lambda x: x[: -x.shape[0] + 1].sum() + x.select(1, -1),
+    lambda x: x.narrow(1, 2, x.shape[0]) * x.narrow(-1, x.shape[0], 2).sum(),
+    lambda x: torch.stack(x.chunk(2, 1)),
+    lambda x: x.unflatten(1, (-1, 2)).sum(2),
+    lambda x: x.diff().sum(1) + (x > 0).diff().sum(),
+]
+
+
+@pytest.mark.parametrize("f", OTHER_SIZES)
+def test_numbers_and_places_are_not_the_examples(f: Callable[[Any], Any]) -> None:
+    gm = symbolic(f, torch.ones(3, 8))
+    for x in (torch.randn(3, 8), torch.randn(5, 14), torch.randn(4, 10)):
+        assert torch.equal(gm(x), f(x))
+
+
+def test_a_count_is_no_size_of_an_input_that_is_equal_to_it() -> None:
+    def f(x: Any, mask: Any) -> Any:
+        return torch.eye(3) @ x[mask]
+
+    gm = symbolic(f, torch.ones(12, 3, 3), torch.ones(12, dtype=torch.bool))
+    x, mask = torch.randn(7, 3, 3), torch.arange(7) % 3 == 0
+    assert torch.equal(gm(x, mask), f(x, mask))
+
+
+def test_a_decomposition_sees_the_sizes_of_a_symbolic_graph() -> None:
+    aten = torch.ops.aten
+
+    def zeros(x: Any, size: Any, **_: Any) -> Any:
+        return torch.zeros(size, dtype=x.dtype) * x.shape[1]
+
+    table = {aten.new_zeros.default: zeros, aten.silu.default: lambda x: x * torch.sigmoid(x) * x.shape[0]}
+
+    def f(x: Any) -> Any:
+        return F.silu(x) + x.new_zeros(x.size())
+
+    gm = make_fx(f, table, "symbolic")(torch.ones(2, 3))
+    x = torch.randn(5, 4)
+    assert torch.allclose(gm(x), F.silu(x) * 5)
+    values = {n.name: n.meta["val"] for n in gm.graph.nodes if n.op != "output"}
+    assert str(tuple(values["sigmoid"].shape)) == str(tuple(values["x_1"].shape)) == str(tuple(values["zeros"].shape))
+
+
+@pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
+def test_a_constant_is_a_number_for_makers(mode: str) -> None:
+    def f(x: Any) -> Any:
+        filled = torch.full((2,), torch.tensor(3.0)) + torch.arange(torch.tensor(2))
+        return filled + torch.zeros(torch.tensor(2)) + torch.zeros_like(x)
+
+    gm = make_fx(f, tracing_mode=mode)(torch.tensor(2))
+    filled = gm.graph.find_nodes(op="call_function", target=torch.ops.aten.full.default)[0]
+    assert filled.args == ([2], 3.0)
+    assert gm(torch.tensor(7)).tolist() == [3.0, 4.0]
+
+
+def test_values_that_a_trace_cannot_know() -> None:
+    with pytest.raises(RuntimeError, match="trying to get value out of a tracing tensor"):
+        make_fx(lambda x: torch.full((2,), x))(torch.tensor(1.0))
+    with pytest.raises(torch._subclasses.fake_tensor.DataDependentOutputException, match=r"aten\.allclose\.default"):
+        make_fx(lambda x: torch.allclose(x, x), tracing_mode="fake")(torch.ones(2))
+    with pytest.raises(AssertionError, match="tracing_mode must be real/fake/symbolic, got other"):
+        make_fx(torch.sin, tracing_mode="other")
+
+
+def test_sums_of_numbers_are_in_the_graph() -> None:
+    gm = make_fx(lambda x: torch.add(5, 2, alpha=2) + torch.sub(5, x, alpha=3))(torch.tensor([1.0]))
+    assert gm(torch.tensor([2.0])).tolist() == [8.0]
+    targets = [str(n.target) for n in gm.graph.nodes if n.op == "call_function"]
+    assert targets == ["aten.add.Tensor", "aten.sub.Tensor", "aten.add.Tensor"]
+
+
+@pytest.mark.parametrize(
+    ("call", "target", "named"),
+    [
+        (lambda x: torch.add(x, 1, out=torch.ones(1)), "out", ["out"]),
+        (lambda x: torch.sub(2, x, alpha=1, out=torch.ones(1)), "out", ["out"]),
+        (lambda x: torch.add(1, 2, out=torch.ones(())) + x, "out", ["out"]),
+        (lambda x: torch.div(x, 2, rounding_mode="floor", out=torch.ones(1)), "out_mode", ["rounding_mode", "out"]),
+        (lambda x: torch.div(x, 2, rounding_mode=None), "Tensor_mode", ["rounding_mode"]),
+        (lambda x: torch.sub(2, x, alpha=1), "Tensor", []),
+        (lambda x: torch.sub(2, x, alpha=1.0), "Tensor", ["alpha"]),
+    ],
+)
+def test_arithmetic_with_a_number_belongs_to_pytorchs_overload(call: Any, target: str, named: list[str]) -> None:
+    arithmetic = ("aten.add", "aten.sub", "aten.div")
+    nodes = make_fx(call)(torch.tensor([1.0])).graph.nodes
+    first = next(n for n in nodes if str(n.target).startswith(arithmetic))
+    assert str(first.target).split(".")[-1] == target
+    assert list(first.kwargs) == named

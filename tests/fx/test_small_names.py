@@ -12,6 +12,7 @@ import wengert as torch
 from wengert.fx import symbolic_trace
 from wengert.fx._lazy_graph_module import _LazyGraphModule, _use_lazy_graph_module
 from wengert.fx.experimental.proxy_tensor import make_fx
+from wengert.fx.experimental.schema_type_annotation import AnnotateTypesWithSchema
 from wengert.fx.operator_schemas import _torchscript_type_to_python_type, normalize_function, normalize_module
 from wengert.fx.passes.graph_transform_observer import GraphTransformObserver
 from wengert.testing._internal.common_device_type import instantiate_device_type_tests
@@ -149,3 +150,26 @@ def test_numbers_of_calls_are_kept_in_a_context() -> None:
 def test_functions_of_layers_say_that_their_first_parameter_is_a_tensor(name: str) -> None:
     first, *_ = inspect.signature(getattr(torch.nn.functional, name)).parameters.values()
     assert first.annotation is torch.Tensor
+
+
+def test_a_programs_operators_have_their_names_in_code() -> None:
+    library = torch.library.Library("named_in_code", "DEF")
+    library.define("scaled(Tensor x, float by) -> Tensor")
+    twice = torch.library.custom_op(
+        "named_in_code::twice", lambda x: x + x, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    packet = torch.ops.named_in_code.scaled
+    code = symbolic_trace(lambda x: twice(packet(x, 2.0))).code
+    assert "scaled = torch.ops.named_in_code.scaled(x, 2.0)" in code
+    assert "twice_default = torch.ops.named_in_code.twice.default(scaled)" in code
+    assert isinstance(packet, type(torch.ops.aten.add)) and packet.__module__ == "torch._ops.named_in_code"
+    assert packet.default is packet.default and packet.default.overloadpacket == packet
+
+
+def test_annotations_of_layers_are_in_the_code() -> None:
+    code = symbolic_trace(torch.nn.EmbeddingBag(4, 2)).code
+    assert "offsets : torch.Tensor|NoneType = None" in code
+    pooled = AnnotateTypesWithSchema(
+        symbolic_trace(torch.nn.Sequential(torch.nn.MaxPool2d(2), torch.nn.ReLU()))
+    ).transform()
+    assert [node.type for node in pooled.graph.nodes][1:3] == [None, torch.Tensor]

@@ -3,7 +3,12 @@
 import pytest
 
 import wengert as torch
-from wengert.fx.experimental.graph_gradual_typechecker import GraphTypeChecker, Refine, broadcast_types
+from wengert.fx.experimental.graph_gradual_typechecker import (
+    GraphTypeChecker,
+    Refine,
+    broadcast_types,
+    register_inference_rule,
+)
 from wengert.fx.experimental.refinement_types import Equality
 from wengert.fx.experimental.rewriter import RewritingTracer
 from wengert.fx.experimental.unification import Var, unify
@@ -39,6 +44,21 @@ def test_sizes_that_do_not_fit_are_refused(size) -> None:
 def test_a_call_without_a_rule_is_refused() -> None:
     with pytest.raises(RuntimeError, match="No inference rule registered for target"):
         GraphTypeChecker({}, torch.fx.symbolic_trace(lambda x: torch.sin(x))).type_check()
+    with pytest.raises(RuntimeError, match=r"No inference rule registered for class <class '.*Dropout'>"):
+        GraphTypeChecker({}, torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Dropout()))).type_check()
+    with pytest.raises(RuntimeError, match="Inference rule already registered for"):
+        register_inference_rule(torch.add)(len)
+
+
+def test_only_an_int_is_added_to_any_tensor() -> None:
+    def f(x: TensorType((2, Dyn)), y: float):
+        return torch.add(x, y)
+
+    gm = torch.fx.symbolic_trace(f)
+    with pytest.raises(TypeError, match="Cannot broadcast types"):
+        GraphTypeChecker({}, gm).type_check()
+    gm.graph.find_nodes(op="placeholder")[1].type = int
+    assert checked(gm)[2] == TensorType((2, Dyn))
 
 
 def test_functions_know_sizes() -> None:

@@ -203,6 +203,14 @@ def test_plain_tensors_are_written_in_their_own_memory(name: str) -> None:
     assert a._version == 2 and a.dtype is W.float32
 
 
+def test_alpha_scales_a_number_that_is_added_to_a_number() -> None:
+    assert W.add(5, 2, alpha=2).item() == 9
+    assert W.sub(5, 2, alpha=2).item() == 1
+    assert W.add(5, 2.5, alpha=2).dtype is W.float32
+    with pytest.raises(RuntimeError, match="For integral input tensors, argument alpha must not be a floating point"):
+        W.add(5, 2, alpha=2.5)
+
+
 def test_in_place_with_alpha_and_in_the_old_order() -> None:
     a = W.tensor([1.0, 2.0])
     a.sub_(W.tensor([1.0, 1.0]), alpha=0.5)

@@ -54,7 +54,7 @@ LATE = {
 # Private names of PyTorch that programs use, imported on first use.
 _PRIVATE = (
     "_C", "_VF", "__config__", "__future__", "_dynamo", "_export", "_functorch", "_guards", "_higher_order_ops",
-    "_inductor", "_library", "_logging", "_opaque_base", "_tensor_str", "_utils", "_vmap_internals",
+    "_inductor", "_library", "_logging", "_opaque_base", "_subclasses", "_tensor_str", "_utils", "_vmap_internals",
 )  # fmt: skip
 # Former names of modules, which old pickles contain: objects name them as their `__module__`.
 FORMER = {

@@ -252,11 +252,17 @@ class _Functions(TorchFunctionMode):
         inside, recorder.inside = recorder.inside, True
         try:
             if not inside:
-                name = function_name(func)
-                recorder.note_call(_METHODS_OF_PYTHON.get(name, name), _kind(func), place_of(func))
+                recorder.note_call(*self._called(func))
             return self._write(func, args, kwargs or {})
         finally:
             recorder.inside = inside
+
+    def _called(self, func: Any) -> tuple[str, str, Any]:
+        """PyTorch's name of a function, what type it has there, and what tells it from others."""
+        name, layers = function_name(func), list(self.recorder.module_stack.values())
+        if name in ("relu", "relu_") and layers and layers[-1][1] == _RELU:
+            return "relu", "function", ("nn.functional", "relu")  # which PyTorch's layer calls
+        return _METHODS_OF_PYTHON.get(name, name), _kind(func), place_of(func)
 
     def _write(self, func: Any, args: Any, kwargs: Any) -> Any:
         from ._composed import COMPOSED
@@ -293,8 +299,8 @@ class _Functions(TorchFunctionMode):
 
 _METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": "pow_"}  # by PyTorch's names
 _SLOTS = frozenset(["__getitem__", "__setitem__"])
-# PyTorch's methods that are written in Python; `nn.ReLU` calls `torch.relu` in place of PyTorch's `F.relu`.
-_IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert", "relu"])
+_RELU = "torch.nn.modules.activation.ReLU"
+_IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert"])  # PyTorch's methods
 _METADATA = frozenset(
     [
         "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size",

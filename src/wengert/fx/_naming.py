@@ -6,6 +6,7 @@ import builtins
 import inspect
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .._base.errors import INTERNAL
@@ -93,10 +94,8 @@ def module_of(fn: Any) -> str:
 
 def qualified_name(fn: Callable[..., Any]) -> str:
     """How a graph's code calls a function: ``torch.relu``, ``torch.nn.functional.dropout``, ``getattr``."""
-    if isinstance(fn, OpOverload):
-        return f"torch.ops.{fn.namespace}.{fn.__name__}"
-    if isinstance(fn, OpOverloadPacket):
-        return f"torch.ops.aten.{fn.__name__}"
+    if isinstance(fn, (OpOverload, OpOverloadPacket)):
+        return f"{as_torch(fn.__module__)}.{fn.__name__}"
     name = fn.__name__
     if getattr(builtins, name, None) is fn:
         return name
@@ -138,6 +137,20 @@ def _reached(parts: list[str], name: str) -> Any:
 
     for part in (*parts, *name.split(".")):
         found = getattr(found, part, None)  # type: ignore[assignment]
+    return found
+
+
+def annotation(fn: Any, name: str) -> Any:
+    """The annotation of a parameter or of ``"return"``, or None. A program's stays a text where it is one.
+
+    Our own say ``Any`` where PyTorch's functions say nothing.
+    """
+    found = getattr(fn, "__annotations__", {}).get(name)
+    if isinstance(found, str) and is_ours(fn.__module__):
+        with suppress(NameError):
+            found = eval(found, fn.__globals__)
+            return None if found is Any else found
+        return None
     return found
 
 

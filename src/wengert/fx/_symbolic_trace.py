@@ -21,7 +21,6 @@ from typing import Any
 
 from .._base.absent import absent_class
 from .._base.errors import warn
-from .._base.exports import is_ours
 from .._tape.tensor import Tensor
 from .._tensor_api.assertions import _assert
 from .._tensor_api.override_sites import check_everything, end_check
@@ -33,7 +32,7 @@ from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from ._compatibility import compatibility as compatibility  # noqa: PLC0414  which programs take from here
 from ._lazy_graph_module import _make_graph_module
-from ._naming import function_name, public_places
+from ._naming import annotation, function_name, public_places
 from ._patching import _maybe_revert_all_patches, _new_patcher, _Patcher
 from ._script_objects import ScriptObject
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
@@ -98,14 +97,6 @@ def _patch_function(fn: FunctionType, nargs: int) -> FunctionType:
         co_argcount=nargs, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~HAS_VARSTUFF
     )
     return FunctionType(changed, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-
-
-def _annotation(fn: Any, name: str) -> Any:
-    """The annotation of a parameter. Those of our own layers say more than PyTorch's, which know only tensors."""
-    found = getattr(fn, "__annotations__", {}).get(name)
-    if isinstance(found, str) and is_ours(fn.__module__):
-        return Tensor if found == "Tensor" else None
-    return found
 
 
 class PHBase:
@@ -335,7 +326,7 @@ class Tracer(TracerBase):
         if name[0] != "*" and sig.parameters[name].default is not inspect.Parameter.empty:
             default = (sig.parameters[name].default,)
         if concrete_args is None or name not in concrete_args:
-            return self.create_proxy("placeholder", name, default, {}, type_expr=_annotation(fn, name))
+            return self.create_proxy("placeholder", name, default, {}, type_expr=annotation(fn, name))
         count = 0
 
         def replace(x: Any) -> Any:
@@ -444,7 +435,7 @@ class Tracer(TracerBase):
             _autowrap_check(patcher, fn_globals, self._autowrap_function_ids)
             for module in self._autowrap_search:
                 _autowrap_check(patcher, vars(module), self._autowrap_function_ids)
-            returned = _annotation(inspect.unwrap(fn), "return")
+            returned = annotation(inspect.unwrap(fn), "return")
             self.create_node("output", "output", (self.create_arg(fn(*args)),), {}, type_expr=returned)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:

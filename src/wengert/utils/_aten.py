@@ -49,10 +49,10 @@ def overload_name(info: Operator, args: tuple[Any, ...]) -> str:
 class OpOverloadPacket:
     """All overloads of one operator: ``torch.ops.aten.mul``."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, namespace: str = "aten") -> None:
         self.__name__ = name
-        self.__module__ = "torch._ops.aten"
-        self._qualified_op_name = f"aten::{name}"
+        self.__module__ = f"torch._ops.{namespace}"
+        self._qualified_op_name = f"{namespace}::{name}"
         self._overloads: dict[str, OpOverload] = {}
 
     def __getattr__(self, name: str) -> OpOverload:

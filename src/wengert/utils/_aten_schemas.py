@@ -205,6 +205,8 @@ def out_name(overload: str) -> str:
     >>> out_name("default"), out_name("Tensor_Scalar")
     ('out', 'Tensor_Scalar_out')
     """
+    if overload == "Tensor_mode":
+        return "out_mode"
     overload = overload.replace("dim_IntList", "IntList")
     return "out" if overload in ("default", "Tensor") else f"{overload}_out"
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from itertools import chain, repeat
 from typing import Any
 
@@ -18,7 +19,7 @@ from .._tape.refusal import WarnNotImplemented, refusing, warn_of_fallback
 from .._tape.tensor import Tensor, current_fn
 from ..amp.autocast_mode import _cast
 from ..autograd.function import Function
-from ._aten import OpOverload, ask, not_tensors
+from ._aten import OpOverload, OpOverloadPacket, ask, not_tensors
 from ._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 from ._schemas import keyword_only_tensors, signature_of, written_by
 
@@ -127,7 +128,7 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    @property
+    @cached_property
     def _opoverload(self) -> OpOverload:
         return _Overload(self)
 
@@ -204,6 +205,8 @@ class CustomOpDef:
         return func
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if found := not_tensors(args, kwargs):
+            return ask(self._opoverload, found, args, kwargs)
         bound = self._bind(args, kwargs)
         for device, dtype in self._autocast.items():
             if torch.is_autocast_enabled(device):
@@ -440,13 +443,12 @@ def packet_of(op: CustomOpDef) -> Any:
     return vars(op).setdefault("_packet", _Packet(op))
 
 
-class _Packet:
+class _Packet(OpOverloadPacket):
     """``torch.ops.NAMESPACE.NAME``, with its overloads, mostly ``.default`` alone."""
 
     def __init__(self, op: CustomOpDef) -> None:
-        self._qualname = self._qualified_op_name = op._qualname.partition(".")[0]
-        self.__name__ = op._name.partition(".")[0]
-        self._op = op
+        super().__init__(op._name.partition(".")[0], op._namespace)
+        self._qualname, self._op = self._qualified_op_name, op
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = not_tensors(args, kwargs)
@@ -462,12 +464,12 @@ class _Packet:
         op = OPERATORS.get(f"{self._qualname}.{name}")
         if op is None:
             raise AttributeError(f"The underlying op of '{self!r}' has no overload name '{name}'")
-        return _Overload(op)
+        return op._opoverload
 
     @property
     def default(self) -> OpOverload:
         """The overload without a name."""
-        return _Overload(self._op)
+        return self._op._opoverload
 
     def overloads(self) -> list[str]:
         """The overloads' names."""
@@ -475,6 +477,8 @@ class _Packet:
 
     def __repr__(self) -> str:
         return self._qualname.replace("::", ".")
+
+    __str__ = __repr__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Packet) and self._op is other._op
@@ -496,8 +500,7 @@ class _Overload(OpOverload):
         return self._qualname + self._op._schema
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = not_tensors(args, kwargs)
-        return ask(self, found, args, kwargs) if found else self._op(*args, **kwargs)
+        return self._op(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"{self._op._namespace}.{self.__name__}"

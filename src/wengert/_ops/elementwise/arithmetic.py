@@ -244,10 +244,12 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
     alpha = number_or_item(alpha)
     if isinstance(other, np.generic):
         other = other.item()
-    if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in PYTHON_NUMBERS:
-        input = cast_operand(input, common_dtype((input, other)))
-    if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS):
+    if not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS:
         return plain(input, other)
+    if not isinstance(input, Tensor):
+        if type(input) not in PYTHON_NUMBERS:
+            return plain(input, other)
+        input = cast_operand(input, common_dtype((input, other)))
     dtype = common_dtype((input, other))
     if plain is not add:
         _refuse_bool_difference(None, input, other, dtype)

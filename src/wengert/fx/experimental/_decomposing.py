@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import wengert as torch
 
+from ..._base.constants import make_size
 from ..._tape.tensor import Tensor
 from ...utils._aten import OpOverload
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..node import Node, map_arg
+from ._sizes import SizedTensor
+from ._symbols import Number
 
 
 class _Declined(Exception):
@@ -28,12 +33,15 @@ class Divider:
         root: the module that gets the tensors which these functions make of numbers.
         value: what a node of the copied graph computes.
         trace: ``make_fx``.
+        symbolic: whether sizes may differ.
     """
 
     def __init__(
-        self, new: Graph, table: Mapping[Any, Any], root: Any, value: Callable[[Node], Any], trace: Callable[..., Any]
-    ) -> None:
+        self, new: Graph, table: Mapping[Any, Any], root: Any, value: Callable[[Node], Any], trace: Callable[..., Any],
+        symbolic: bool = False,
+    ) -> None:  # fmt: skip
         self.new, self.table, self.root, self.value, self.trace = new, table, root, value, trace
+        self.symbolic = symbolic
         self.names = Tracer()
         self.names.root = root
 
@@ -42,7 +50,8 @@ class Divider:
         for node in graph.nodes:
             if node in known:
                 continue
-            args, kwargs = map_arg((node.args, node.kwargs), known.__getitem__)
+            # a number is read from the node that the graph around this one has for it
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: known.get(n, n))
             if node.op == "output":
                 return args[0]
             if node.target is operator.getitem and isinstance(args[0], (list, tuple)):
@@ -59,7 +68,8 @@ class Divider:
     def _plain(self, node: Node, args: Any, kwargs: Any) -> Node:
         name = node.name if node.op != "call_function" else None
         if isinstance(node.target, OpOverload):
-            name = self.new._target_to_str(node.target.overloadpacket.__name__)
+            packet = node.target.overloadpacket.__name__
+            name = self.new._target_to_str(f"{packet}_int" if packet == "sym_size" else packet)
         made = self.new.create_node(node.op, node.target, args, kwargs, name, node.type)
         made.meta = dict(node.meta)
         return made
@@ -70,21 +80,50 @@ class Divider:
 
         def function(*tensors: Tensor) -> Any:
             given = dict(zip(inputs, tensors, strict=True))
-            args, kwargs = map_arg((node.args, node.kwargs), lambda n: given[n] if n in given else self.value(n))
+            args, kwargs = map_arg(
+                (node.args, node.kwargs), lambda n: given[n] if n in given else _read_from(self.value(n), known[n])
+            )
             result = self.table[node.target](*args, **kwargs)
             if result is NotImplemented:
                 raise _Declined
             return result
 
-        inner = self.trace(function, self.table)(*[self.value(n).detach() for n in inputs])
-        nodes: dict[Node, Any] = dict(
-            zip(inner.graph.find_nodes(op="placeholder"), map(known.get, inputs), strict=True)
-        )
+        mode = "symbolic" if self.symbolic else "real"
+        inner = self.trace(function, self.table, mode)(*[self.value(n).detach() for n in inputs])
+        if self.symbolic:
+            _name_sizes(inner, inputs)
+        placeholders = inner.graph.find_nodes(op="placeholder")
+        nodes: dict[Node, Any] = dict(zip(placeholders, map(known.get, inputs), strict=True))
         for attribute in inner.graph.find_nodes(op="get_attr"):
             name = self.names.get_fresh_qualname("_tensor_constant")
             self.root.register_buffer(name, getattr(inner, attribute.target))
             nodes[attribute] = self.new.get_attr(name)
         return Divider(self.new, {}, self.root, self.value, self.trace).copy(inner.graph, nodes)
+
+
+def _read_from(value: Any, node: Any) -> Any:
+    """A value that a part of the graph is given, as one that is read from a node."""
+    if isinstance(value, Number):
+        value = copy.copy(value)
+        value.written = node
+    return value
+
+
+def _name_sizes(inner: Any, inputs: list[Node]) -> None:
+    """Let the sizes of a part's nodes be those that its inputs have in the graph."""
+    known = inner.shape_env.known
+    sizes: dict[str, Any] = {}
+    for node, placeholder in zip(inputs, inner.graph.find_nodes(op="placeholder"), strict=True):
+        for size, own in zip(node.meta.get("sizes", ()), placeholder.meta["val"].shape, strict=False):
+            if isinstance(own, Number):
+                sizes.setdefault(str(own), size)
+    for node in inner.graph.nodes:
+        value = node.meta.get("val")
+        with suppress(KeyError):  # no input has it
+            if isinstance(value, Number):
+                node.meta["val"] = known.with_sizes(value, sizes)
+            elif isinstance(value, SizedTensor):
+                node.meta["sizes"] = make_size(tuple([known.with_sizes(n, sizes) for n in value.shape]))
 
 
 def divided(tracer: Any, table: Mapping[Any, Any], trace: Callable[..., Any]) -> None:
@@ -100,4 +139,4 @@ def divided(tracer: Any, table: Mapping[Any, Any], trace: Callable[..., Any]) ->
     new = tracer.graph = Graph(tracer_cls=old._tracer_cls)
     new.set_codegen(old._codegen)
     with torch.no_grad():
-        new.output(Divider(new, table, tracer.root, value, trace).copy(old, {}))
+        new.output(Divider(new, table, tracer.root, value, trace, tracer.sizes is not None).copy(old, {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -16,8 +17,10 @@ from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
 from ...utils._aten_schemas import factory_defaults, matching, matching_out
 from .._naming import function_name
+from ..node import map_aggregate
 from ._dropout import DROPOUTS
 from ._einsum import einsum, tensordot
+from ._parts import part
 from ._setitem import set_item
 
 _FILLED = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
@@ -28,14 +31,16 @@ MAKERS = frozenset(
 _WRITES = frozenset({f"__i{name}__" for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"
 )})  # fmt: skip
+_OF_TENSORS = frozenset({"linspace", "logspace", "normal"})  # makers whose tensors are no numbers
 _CONSTANTS = frozenset({"as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"})
 _IN_STEPS = {"einsum": einsum, "tensordot": tensordot}
 _FEATURES = {f"dropout{n}d{end}": f"feature_dropout{end}" for n in "123" for end in ("", "_")}
 # Functions whose operators are others here.
 _AS_CALLED = frozenset({
     "as_strided", "as_strided_scatter", "diagonal_scatter", "index_add", "index_select", "native_dropout", "nonzero",
-    "resize_", "select_scatter", "slice_scatter",
+    "resize_", "select", "select_scatter", "slice_scatter",
 })  # fmt: skip
+_OF_NUMBERS = frozenset({"add", "div", "rsub", "sub"})  # which make tensors of operands that are numbers
 _NUMBERS = frozenset(
     {"__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "is_nonzero", "item"}
     | {"allclose", "equal"}
@@ -52,6 +57,14 @@ _RUNS: dict[str, tuple[str, tuple[float, ...]]] = {  # what PyTorch runs for fun
     "swapaxes_": ("transpose_", ()),
     "swapdims_": ("transpose_", ()),
 }
+
+
+def with_numbers(name: str, args: Any, kwargs: Any, number: Callable[[Tensor], Any]) -> tuple[Any, Any]:
+    """The arguments of a maker with ``number(tensor)`` for tensors in the place of numbers and sizes."""
+    first = len(args) if name in _OF_TENSORS else int(name.startswith("new_") or name.endswith("_like"))
+    given = tuple(args[first:]), {key: value for key, value in kwargs.items() if key != "out"}
+    rest, named = map_aggregate(given, lambda a: number(a) if isinstance(a, Tensor) else a)
+    return (*args[:first], *rest), {**kwargs, **named}
 
 
 def memory_of(tensor: Tensor) -> Any:
@@ -84,6 +97,9 @@ class Makers(TorchFunctionMode):
         if (kind := _FEATURES.get(name, name)) in DROPOUTS:
             return self._dropped(run, kind, *args, **kwargs)
         name, args, kwargs = _as_operator(func, name, args, kwargs)
+        if name in MAKERS:
+            args, kwargs = with_numbers(name, args, kwargs, self._number)
+            run = functools.partial(func, *args, **kwargs)
         in_place = name in _WRITES or (name[-1:] == "_" and name[-2:] != "__" and name not in _LEAVES_ALONE)
         if name == "detach":
             return self._detached(func(*args, **kwargs), args[0])
@@ -97,8 +113,14 @@ class Makers(TorchFunctionMode):
             return _IN_STEPS[name](*args, **{key: value for key, value in kwargs.items() if key != "out"})
         if self.mode.pre_dispatch:
             self._note_grad_mode()
-        as_called = name in _AS_CALLED or name in MAKERS or (self.mode.pre_dispatch and not in_place)
+        of_number = name in _OF_NUMBERS and not all(isinstance(a, Tensor) for a in args)
+        if of_number and type(kwargs.get("alpha")) is int and kwargs["alpha"] == 1:  # which PyTorch omits
+            kwargs = {key: value for key, value in kwargs.items() if key != "alpha"}
+        of_number = of_number and kwargs.get("out") is None
+        as_called = name in _AS_CALLED or name in MAKERS or (self.mode.pre_dispatch and not in_place) or of_number
         found = matching(name, args, kwargs) if as_called else None
+        if of_number and (found is None or "rounding_mode" in kwargs):
+            found = "Tensor_mode" if "rounding_mode" in kwargs else "Tensor", tuple(args), kwargs
         if in_place or name in MAKERS or found is not None or kwargs.get("out") is not None:
             return self._whole(run, name, args, kwargs, found)
         if name == "where" and len(args) == 3:
@@ -128,6 +150,12 @@ class Makers(TorchFunctionMode):
             "with dynamic shapes; try setting tracing_mode='symbolic' in your make_fx call."
         )
 
+    def _number(self, value: Tensor) -> Any:
+        """The number of a constant; another tensor's is refused."""
+        self._refuse_number("item", (value,))
+        with self.mode.silent():
+            return value.item()
+
     def _with_tensors(self, args: Any) -> Any:
         """The arguments of ``where`` with tensors for numbers, the last one first, as PyTorch makes them."""
         made, dtype = list(args), torch.result_type(*args[1:])
@@ -155,7 +183,7 @@ class Makers(TorchFunctionMode):
 
     def _part(self, x: Tensor, key: Any) -> Tensor:
         sizes = self.mode.tracer.sizes
-        return x[key] if sizes is None else sizes.part(x, key)
+        return x[key] if sizes is None else part(sizes, x, key)
 
     def _repeated(self, input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: Any = None) -> Tensor:
         """``repeat_interleave`` by the indices that as many repeats give."""
@@ -240,6 +268,8 @@ class Makers(TorchFunctionMode):
         shown = found
         if found is None and "__" not in name:
             shown = matching_out(name, args, kwargs) if kwargs.get("out") is not None else matching(name, args, kwargs)
+            if shown is None and name in _OF_NUMBERS:
+                shown = "out_mode" if "rounding_mode" in kwargs else "out", tuple(args), dict(kwargs)
         called = shown[1:] if shown is not None else (tuple(args), dict(kwargs))
         given, named = (tracer.create_arg(v) for v in called)
         with self.mode.silent():
@@ -251,7 +281,7 @@ class Makers(TorchFunctionMode):
             given = (list(given),)
         elif name in ("new_ones", "new_zeros", "new_empty") and len(args) > 1 and isinstance(args[1], int):
             given = (given[0], list(given[1:]))
-        if isinstance(target, OpOverload):
+        if isinstance(target, OpOverload) and kwargs.get("out") is None:
             named = {
                 **named,
                 **{k: v for k, v in factory_defaults(target.overloadpacket.__name__).items() if k not in named},

@@ -13,6 +13,7 @@ import operator
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import wengert as torch
@@ -25,7 +26,8 @@ from ...utils._aten import OpOverload
 from .._naming import place_of
 from .._utils import without_data
 from ..node import Node, map_aggregate
-from ._makers import MAKERS
+from ._makers import MAKERS, with_numbers
+from ._parts import PARTS, part
 from ._shape_env import ShapeEnv
 from ._symbols import Known, Number, Poly, Symbol, SymBool, SymFloat, SymInt, hint_of, numbers_in, size_name
 from ._unbacked import SIZE_QUESTIONS, TRIED, Counted, Unbacked
@@ -35,7 +37,6 @@ _OPPOSITES = {
     operator.gt: operator.le, operator.le: operator.gt,
 }  # fmt: skip
 _TAKE = frozenset(["item", "tolist", "__bool__", "__int__", "__float__", "__index__"])
-_ALL = 9223372036854775807
 _NO_SIZES = frozenset(["dim", "dims", "kernel_size", "stride", "padding", "dilation", "output_padding", "groups"])
 _OF_NUMBERS = ("sym_", "_check", "_constrain")  # functions of numbers that know them
 
@@ -198,7 +199,10 @@ class Sizes(Unbacked):
         # the numbers that the program gives to the function that runs, by type and value
         self.given: dict[tuple[type, Any], Number] = {}
         self.read: list[Node] = []  # the nodes of whose tensors a formula reads the sizes
+        self.operands: list[Node] = []  # those of the tensors that the program gives to the function
         self.plain: set[Any] = set()  # numbers that are no sizes, though they may be equal to some
+        # of a value that it is given both ways: what it is at each place, in turn
+        self.turns: dict[tuple[type, Any], Iterator[Any]] = {}
         self.of_hint: dict[int, SymInt] = {}  # sizes by their values in the example
         self.derived: dict[str, tuple[Node, int]] = {}  # sizes that are no polynomials of others
 
@@ -312,36 +316,33 @@ class Sizes(Unbacked):
             return self.taken(name, args[0])
         if name.startswith(_OF_NUMBERS):
             return func(*args, **kwargs)
+        if name in PARTS:
+            self.settle()
+            result = PARTS[name](self, *args, **kwargs)
+            if result is not NotImplemented:
+                return result
         if name in MAKERS:
-            args, kwargs = map_aggregate((list(args), dict(kwargs)), self._as_size)
+            args, kwargs = with_numbers(name, args, kwargs, self._as_number)
         with self.giving(args, kwargs):
             args, kwargs = map_aggregate((args, kwargs), hint_of)
-            result = self.part(*args) if name == "__getitem__" else write(func, args, kwargs)
+            if name == "__getitem__":
+                result = part(self, *args, item=functools.partial(_item, write, func))
+            else:
+                result = write(func, args, kwargs)
             if self.given and not isinstance(result, Tensor):
                 result = _mapped(result, lambda n: self.given.get((type(n), n), n))
         self.settle()
         return result
 
-    def _as_size(self, a: Any) -> Any:
-        """A size among arguments, which may be a tensor's element."""
-        return self.item(a) if isinstance(a, Tensor) and not a.dim() and not a.is_floating_point() else a
+    def overload(self, op: OpOverload, *args: Any) -> Any:
+        """What an overload gives that is given numbers."""
+        with self.giving(args, {}):
+            result = op(*map_aggregate(args, hint_of))
+        self.settle()
+        return result
 
-    def part(self, x: Tensor, key: Any) -> Tensor:
-        """``x[key]``; a slice of a whole dim is written if the size may differ, as PyTorch does."""
-        keys = key if isinstance(key, tuple) else (key,)
-        several = any(k is ... or isinstance(k, bool) or (isinstance(k, Tensor) and k.dim() > 1) for k in keys)
-        if several or not any(map(_is_whole, keys)):
-            return x[key]
-        left: list[Any] = []  # what is not yet done, for each dim: a tensor, or nothing
-        for k in keys:
-            if _is_whole(k):
-                self.settle()
-                if isinstance(self.sizes(x)[len(left)], Number):
-                    x = torch.ops.aten.slice.Tensor(x, len(left), 0, _ALL)
-            elif not isinstance(k, (Tensor, list)):
-                x = x[(*[slice(None)] * len(left), k)]
-            left += [] if isinstance(k, int) else [k if isinstance(k, (Tensor, list)) else slice(None)]
-        return x if all(map(_is_whole, left)) else x[tuple(left)]
+    def _as_number(self, a: Tensor) -> Any:
+        return a if a.dim() or self.recorder.is_constant(a) else self.item(a)
 
     def _numel(self, node: Any, sizes: Any) -> SymInt:
         return SymInt(self.known, (_Numel(node), tuple(sizes)))
@@ -349,17 +350,28 @@ class Sizes(Unbacked):
     @contextmanager
     def giving(self, args: Any, kwargs: Any) -> Iterator[None]:
         """A context in which a function runs that is given these arguments."""
-        former = self.given, self.plain, self.read
+        former = self.given, self.plain, self.read, self.turns, self.operands
         self.given, self.read = {}, []
         for number in numbers_in((args, kwargs)):
             value = number.at(None)
             self.given.setdefault((type(value), value), number)
             self.known.node_of(number)
-        self.plain = {a for a in pytree.tree_leaves(_without_slices((args, kwargs))) if type(a) is int}
+        leaves = pytree.tree_leaves(_without_slices((args, kwargs)))
+        self.plain = {a for a in leaves if type(a) is int}
+        found = [self.recorder.known_node(a) for a in leaves if isinstance(a, Tensor)]
+        self.operands = [node for node in found if node in self.tried]
+        places: dict[tuple[type, Any], list[Any]] = {}
+        for leaf in leaves:
+            value = hint_of(leaf)
+            if type(value) in (int, float):
+                places.setdefault((type(value), value), []).append(leaf)
+        self.turns = {
+            key: cycle(both) for key, both in places.items() if len({isinstance(leaf, Number) for leaf in both}) > 1
+        }
         try:
             yield
         finally:
-            self.given, self.plain, self.read = former
+            self.given, self.plain, self.read, self.turns, self.operands = former
 
     def give(self, node: Node, whole: bool) -> None:
         """A formula reads the sizes of a node's tensor, or how many elements it has."""
@@ -400,13 +412,15 @@ class Sizes(Unbacked):
         if name in _NO_SIZES:
             return value
         is_size = name.endswith(("size", "sizes", "shape"))
-        shapes = [self.sizes_of(node) for node in (*self.read, *inputs) if node in self.tried] if is_size else []
+        nodes = [node for node in (*self.read, *inputs, *self.operands) if node in self.tried] if is_size else []
+        shapes = [self.sizes_of(node) for node in nodes]
 
         def of(n: Any, place: int = -1) -> Any:
             if type(n) not in (int, float):
                 return n
             if self.is_given(n) and not (self.read and is_size):
-                return self.known.node_of(self.given[type(n), n])
+                found = next(self.turns.get((type(n), n), iter(())), self.given[type(n), n])
+                return self.known.node_of(found) if isinstance(found, Number) else n
             if not is_size or n in self.plain or n < 2:
                 return n
             return self.known.node_of(self._size_of(n, place, shapes, inputs))
@@ -549,8 +563,8 @@ class _Input:
         return made.permute([order.index(d) for d in range(len(shape))])
 
 
-def _is_whole(k: Any) -> bool:
-    return isinstance(k, slice) and k == slice(None)
+def _item(write: Callable[..., Any], func: Any, x: Tensor, key: Any) -> Tensor:
+    return write(func, (x, key), {})  # type: ignore[no-any-return]
 
 
 def _mapped(result: Any, fn: Callable[[Any], Any]) -> Any:

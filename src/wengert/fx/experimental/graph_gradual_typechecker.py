@@ -109,23 +109,23 @@ def calculate_out_dimension(d_in: Any, module_instance: Any, index: int) -> Any:
 # ---- rules: for the type of a node
 def register_inference_rule(call_target: Any) -> Callable[[Rule], Rule]:
     """A decorator: the rule for a function, ``rule(node)``, or for a class of layers, ``rule(node, layer)``."""
-    return _into(_INFERENCE_RULES, call_target)
+    return _into(_INFERENCE_RULES, call_target, "Inference rule")
 
 
 def register_refinement_rule(call_target: Any) -> Callable[[Rule], Rule]:
     """A decorator: the rule by which sizes are equal, ``rule(node)``, a list of ``Equality``."""
-    return _into(_REFINEMENT_RULES, call_target)
+    return _into(_REFINEMENT_RULES, call_target, "Refinement rule")
 
 
 def register_algebraic_expressions_inference_rule(call_target: Any) -> Callable[[Rule], Rule]:
     """A decorator: the rule by which sizes are computed, ``rule(node, layer)``."""
-    return _into(_RULES, call_target)
+    return _into(_RULES, call_target, "Rule")
 
 
-def _into(rules: dict[Any, Callable[..., Any]], target: Any) -> Callable[[Rule], Rule]:
+def _into(rules: dict[Any, Callable[..., Any]], target: Any, kind: str) -> Callable[[Rule], Rule]:
     def register(fn: Rule) -> Rule:
         if target in rules:
-            raise RuntimeError(f"Rule already registered for {target}!")
+            raise RuntimeError(f"{kind} already registered for {target}!")
         rules[target] = fn
         return fn
 
@@ -141,7 +141,7 @@ def _type_of(arg: Any) -> Any:
 def _sum(n: Node) -> Any:
     one, other = (_type_of(a) for a in n.args)
     for number, tensor in ((one, other), (other, one)):
-        if number in (int, float) and isinstance(tensor, TensorType):
+        if number is int and isinstance(tensor, TensorType):
             return tensor
     new = broadcast_types(one, other)
     n.meta["broadcast"] = new != (one, other)
@@ -293,10 +293,10 @@ class GraphTypeChecker:
         if n.type is None:
             n.type = Dyn
         if n.op == "call_function":
-            n.type = self._rule(n.target)(n)
+            n.type = _rule("target", n.target)(n)
         elif n.op == "call_module":
             module = self.traced.get_submodule(str(n.target))
-            n.type = self._rule(type(module))(n, module)
+            n.type = _rule("class", type(module))(n, module)
         elif n.op == "get_attr":
             value = operator.attrgetter(str(n.target))(self.traced)
             n.type = TensorType(tuple(value.shape)) if isinstance(value, torch.Tensor) else n.type
@@ -306,10 +306,11 @@ class GraphTypeChecker:
             raise NotImplementedError(f"Method {n.op} not yet implemented")
         return n.type
 
-    def _rule(self, target: Any) -> Callable[..., Any]:
-        if target not in _INFERENCE_RULES:
-            raise RuntimeError(f"No inference rule registered for target {target}!")
-        return _INFERENCE_RULES[target]
+
+def _rule(kind: str, target: Any) -> Callable[..., Any]:
+    if target not in _INFERENCE_RULES:
+        raise RuntimeError(f"No inference rule registered for {kind} {target}!")
+    return _INFERENCE_RULES[target]
 
 
 # ---- rules: for equal sizes, and for sizes that are computed

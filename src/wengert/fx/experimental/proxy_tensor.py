@@ -471,6 +471,9 @@ def make_fx(
     True
     """
 
+    if tracing_mode not in ("real", "fake", "symbolic", "aot"):
+        raise AssertionError(f"tracing_mode must be real/fake/symbolic, got {tracing_mode}")
+
     @functools.wraps(f if not isinstance(f, Module) else type(f).forward)
     @disable_proxy_modes_tracing()
     def wrapped(*args: Any) -> GraphModule:

@@ -48,9 +48,9 @@ def _typed(proxy: Any, kind: Any) -> Any:
 
 
 def _returned(fn: Any) -> Any:
-    """The annotation of a function's result, or None."""
+    """The annotation of a function's result, or None. Our functions say ``Any`` where PyTorch's say nothing."""
     try:
         found = inspect.signature(fn, eval_str=True).return_annotation
     except (ValueError, TypeError, NameError):
         return None
-    return None if found is inspect.Signature.empty else found
+    return None if found in (inspect.Signature.empty, Any) else found
