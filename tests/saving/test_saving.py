@@ -773,7 +773,7 @@ def test_compressed_records_that_lie(lie: str) -> None:
         data[40] ^= 255
     else:
         data[entry + 24 : entry + 28] = struct.pack("<I", 4 if lie == "too small" else 2**20)
-    with pytest.raises(RuntimeError, match="record 'data.pkl' (cannot be decompressed|is wrong)|checksum"):
+    with pytest.raises(RuntimeError, match=r"record 'data.pkl' (cannot be decompressed|is wrong)|checksum"):
         wengert.load(io.BytesIO(data))
 
 
