@@ -618,10 +618,10 @@ TUPLES = b"(" + b"K\1" + b"\x85" * 5000 + b"K\1d"  # a tuple nested 5000 deep, t
         (b"\x80\xff\x93.", "Unsupported operand 147"),
         (b"\x80\x02K\1Q.", "persistent_load id must be tuple"),
         (b"\x80\x02X\6\0\0\0moduleK\1\x86Q.", "Only persistent_load of storage is allowed"),
-        (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized, nested"),
+        (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized or nested"),
         (
             b"\x80\x02(X\7\0\0\0storagectorch\nQInt8Storage\nX\1\0\0\0aX\3\0\0\0cpuK\1tQ.",
-            "a tensor that is quantized, nested",
+            "a tensor that is quantized or nested",
         ),
     ],
 )
