@@ -25,7 +25,7 @@ from .._base.modes import MODE, watching
 from .._base.tracebacks import shorten
 from .._base.tracing import TRACER
 from .._tape import engine
-from .._tape.node import AccumulateGrad, Port, tick
+from .._tape.node import AccumulateGrad, Port, RemovableHandle, tick
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
@@ -86,7 +86,7 @@ def record(
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
-    modes = _modes()
+    modes, handle = _modes(), RemovableHandle.next_id
     tracer.before.update((id(t), t) for t in living_of(Tensor) if hasattr(t, "_payload"))  # others are being made
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
@@ -146,7 +146,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
             sys.setprofile(outer)
             if tracer.closed or not INTERNAL[_raised_in(error)]:
                 raise
-            if finder.changed() is not None:
+            if finder.changed() is not None or _modes() != modes or RemovableHandle.next_id != handle:
                 raise called.refused(error) or error from None
             failed = f"{type(error).__name__} is raised: {error}"
         finally:

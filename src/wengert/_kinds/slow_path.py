@@ -121,6 +121,8 @@ def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -
         for r in (result,) if single else result:
             _, op, p, _ = r._view
             r._view = (args[0], op, p, made_unrecorded(args[0], creation))
+            if args[0]._node is not None:  # ``core`` has noted it as a view of a twin
+                alias_payload(args[0], r)
             if base_of(r)._node is not None and not (inference_tensors and is_inference(r)):
                 r._node = NoHistory()
     return result
