@@ -441,3 +441,20 @@ def test_out_after_a_change_of_the_program() -> None:
         out = torch.zeros(2)
         assert compiled(torch.ones(2), out, k).tolist() == [4, 4]
         assert out.tolist() == [2, 2] and out._version == 1 and layer.k == k
+
+
+@pytest.mark.parametrize(
+    "line", ["v = x * 2", "v = (x * 2).view(-1)", "v = x.view(-1)", "v = torch.ones(3); v = v[1:]"]
+)
+def test_what_inference_mode_makes_inside_of_a_call(line: str) -> None:
+    """It was "Inference tensors do not track version counter."."""
+    scope = {"torch": torch}
+    exec(f"def f(x):\n    with torch.inference_mode():\n        {line}\n    return v, x + 1", scope)
+    f: Any = scope["f"]
+    compiled = torch.compile(f)
+    for requires_grad in (False, True):
+        x = torch.ones(2, 2, requires_grad=requires_grad)
+        for _ in range(3):
+            (got, after), (want, _) = compiled(x), f(x)
+            assert got.tolist() == want.tolist() and got.is_inference() is want.is_inference()
+            assert after.requires_grad is requires_grad

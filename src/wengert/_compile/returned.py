@@ -13,6 +13,7 @@ import numpy as np
 
 from .._arrays.memory import storage_of
 from .._base.exports import is_ours
+from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import Tensor, in_memory
 from .._tape.view_chain import sharing
@@ -124,6 +125,8 @@ class Returned:
             return "a result that is no tensor of the call"
         if type(t._node) is AccumulateGrad:
             return "a new leaf that requires grad"
+        if is_inference(t):
+            return "an inference tensor is returned"
         a = in_memory(t._payload)
         if not isinstance(a, (np.ndarray, np.generic)):
             return "a result that is no plain tensor"
