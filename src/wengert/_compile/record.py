@@ -29,9 +29,8 @@ from .._tape.node import AccumulateGrad, Port, RemovableHandle, tick
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
-from ..utils._pytree import tree_flatten
 from .refused import Call
-from .returned import Result, Returned
+from .returned import Result, Returned, flattened
 from .tape import CHECK, Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer
 from .values import KINDS, same_items
@@ -282,7 +281,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
         reason = _effect_on(tracer, e, k, r)
         if reason is not None:
             return reason
-    leaves, r.spec = tree_flatten(out)
+    leaves, r.spec = flattened(out)
     returned = Returned(tracer, index, r)
     reason = returned.found(leaves)
     if reason is not None:
@@ -327,7 +326,7 @@ def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
 def _leaked(tracer: Tracer, out: Any) -> str | None:
     """Whether a tensor of the call stays somewhere where a program would not put it."""
     entries = tracer.lifted.values()
-    ours = {id(t) for t in tree_flatten(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
+    ours = {id(t) for t in flattened(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
     ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
     found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
     tracer.holders = []

@@ -12,12 +12,19 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import storage_of
+from .._base.dtypes import Size
 from .._base.exports import is_ours
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import Tensor, in_memory
 from .._tape.view_chain import sharing
+from ..utils._pytree import tree_flatten
 from .values import same_array
+
+
+def flattened(out: Any) -> tuple[list[Any], Any]:
+    """``tree_flatten`` of what a call returns, whose sizes come back as sizes and not as tuples."""
+    return tree_flatten(out, is_leaf=lambda x: type(x) is Size)
 
 
 class Result:
