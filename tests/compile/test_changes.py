@@ -134,3 +134,25 @@ def test_what_was_done_before_an_error_is_done_once(kind: str) -> None:
             run(x)
         found.append(seen(x))
     assert found[0] == found[1]
+
+
+def test_a_product_of_other_dtypes_after_a_change() -> None:
+    """It was RecursionError."""
+
+    def f(x: Any) -> Any:
+        LAYER.k = 1
+        return x @ torch.ones(3, 3)
+
+    for run in (f, torch.compile(f)):
+        with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype") as info:
+            run(torch.ones(2, 3, dtype=torch.float64))
+        assert not isinstance(info.value, RecursionError)
+
+
+@pytest.mark.parametrize("line", ["x * s", "s * x", "x + s", "s @ x"])
+def test_a_sparse_operand_after_a_change(line: str) -> None:
+    """It was RecursionError, too."""
+    run: Any = eval(f"lambda x: (setattr(LAYER, 'k', 1), (s := torch.eye(3).to_sparse(), {line})[1])[1]", globals())
+    x = torch.arange(9.0).view(3, 3)
+    want, got = run(x), torch.compile(run)(x)
+    assert got.layout is want.layout and torch.equal(got.to_dense(), want.to_dense())
