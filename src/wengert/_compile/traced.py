@@ -158,7 +158,7 @@ class Traced(Transformed):
             return info.refuse_mixed(info, *args)
         if any(isinstance(t, Tensor) and type(t._payload) is not Traced for t in taken):
             tracer.stop("an operand is no plain array")  # it is sparse, or has no data
-            taken = tensors
+            taken = list(tensors)
         return info.op(*taken, *args[len(taken) :]) if info.arity >= 0 else info.op(taken, *args[1:])
 
 
