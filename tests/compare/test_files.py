@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import io
+import itertools
 from typing import Any
 
 import pytest
@@ -12,6 +15,11 @@ import wengert
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse", "ignore:TypedStorage is deprecated")
 KINDS = len(objects(wengert))
+RATES = {
+    "triangular": pytest.approx([0.15, 0.2, 0.15, 0.1, 0.15, 0.2]),
+    "triangular2": pytest.approx([0.15, 0.2, 0.15, 0.1, 0.125, 0.15]),
+    "exp_range": pytest.approx([0.125, 0.125, 0.10625, 0.1, 0.1015625, 0.1015625]),
+}
 LAZY = (2, 3)  # conjugates and negatives, which PyTorch computes later: their strides are other ones
 
 
@@ -29,7 +37,11 @@ def as_told(lib: Any, obj: Any, strides: bool = True) -> Any:
         if obj.is_sparse:
             return flags, obj.is_coalesced(), [as_told(lib, part) for part in (obj._indices(), obj._values())]
         if obj.layout is not lib.strided:
-            names = ("crow_indices", "col_indices") if obj.is_sparse_csr else ("ccol_indices", "row_indices")
+            names = (
+                ("crow_indices", "col_indices")
+                if obj.layout in (lib.sparse_csr, lib.sparse_bsr)
+                else ("ccol_indices", "row_indices")
+            )
             return flags, [as_told(lib, getattr(obj, name)(), False) for name in (*names, "values")]
         elements = None if obj.is_meta else obj.resolve_conj().resolve_neg().tolist()
         place = (obj.stride(), obj.storage_offset()) if strides else None
@@ -90,3 +102,26 @@ def test_modules_and_optimizers_with_code(torch: Any) -> None:
             assert str(got["module"]) == str(module)
             assert got["module"][0].weight.tolist() == module[0].weight.tolist()
             reader.optim.Adam(got["module"].parameters()).load_state_dict(got["state"])
+
+
+@pytest.mark.filterwarnings("ignore:Seems like `optimizer.step")  # of a loaded optimizer, in PyTorch
+def test_what_pickles_find_by_name(torch: Any) -> None:
+    """``weights_only=False``: functions, those of a schedule, and what a graph is made of."""
+    for writer, reader in itertools.product((torch, wengert), repeat=2):
+        schedules = []
+        for mode in ("triangular", "triangular2", "exp_range"):
+            optimizer = writer.optim.SGD([writer.nn.Parameter(writer.ones(1))], 0.1, momentum=0.9)
+            schedules.append(writer.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 0.2, 2, mode=mode, gamma=0.5))
+        graph = importlib.import_module(f"{writer.__name__}.fx").symbolic_trace(writer.nn.ReLU()).graph
+        file = io.BytesIO()
+        writer.save([schedules, graph, writer.tanh, functools.partial(writer.add, alpha=3)], file)
+        file.seek(0)
+        schedules, again, tanh, add = reader.load(file, weights_only=False)
+        assert str(again) == str(graph) and tanh is reader.tanh and add(reader.ones(1), 2).item() == 7
+        for schedule in schedules:
+            rates = []
+            for _ in range(6):
+                schedule.optimizer.step()
+                schedule.step()
+                rates += schedule.get_last_lr()
+            assert rates == RATES[schedule.mode]

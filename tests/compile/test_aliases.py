@@ -409,3 +409,52 @@ def test_a_program_keeps_no_memory_of_the_recorded_call(backend: str, no_gc: Any
         wait()
         del x
         assert memory() is None
+
+
+@pytest.mark.parametrize("backend", ["numpy", "inductor"])
+def test_views_under_no_grad_share_memory_after_the_first_call_too(backend: str) -> None:
+    """A view of what requires grad does too, and was recorded as the view of another tensor."""
+
+    def f(x: Any) -> Any:
+        x.mul_(2)
+        return x[0], x.view(-1)
+
+    compiled = torch.compile(f, backend=backend)
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.ones(2, 2, requires_grad=True)
+            row, flat = compiled(x)
+            x.zero_()
+            assert row.tolist() == [0, 0] and flat.tolist() == [0, 0, 0, 0]
+
+
+def test_out_after_a_change_of_the_program() -> None:
+    """It was TypeError: a call that has changed something is not made again, and out= cannot be recorded."""
+    layer = torch.nn.ReLU()
+
+    def f(x: Any, out: Any, k: int) -> Any:
+        layer.k = k
+        return torch.add(x, x, out=out) * 2
+
+    compiled = torch.compile(f)
+    for k in range(3):
+        out = torch.zeros(2)
+        assert compiled(torch.ones(2), out, k).tolist() == [4, 4]
+        assert out.tolist() == [2, 2] and out._version == 1 and layer.k == k
+
+
+@pytest.mark.parametrize(
+    "line", ["v = x * 2", "v = (x * 2).view(-1)", "v = x.view(-1)", "v = torch.ones(3); v = v[1:]"]
+)
+def test_what_inference_mode_makes_inside_of_a_call(line: str) -> None:
+    """It was "Inference tensors do not track version counter."."""
+    scope = {"torch": torch}
+    exec(f"def f(x):\n    with torch.inference_mode():\n        {line}\n    return v, x + 1", scope)
+    f: Any = scope["f"]
+    compiled = torch.compile(f)
+    for requires_grad in (False, True):
+        x = torch.ones(2, 2, requires_grad=requires_grad)
+        for _ in range(3):
+            (got, after), (want, _) = compiled(x), f(x)
+            assert got.tolist() == want.tolist() and got.is_inference() is want.is_inference()
+            assert after.requires_grad is requires_grad

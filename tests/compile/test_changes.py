@@ -106,3 +106,53 @@ def test_views_of_another_place() -> None:
 def test_a_traced_view_knows_its_place() -> None:
     g = torch.compile(lambda x: x * x[1:].storage_offset(), backend="numpy")
     assert torch.equal(g(X), X * 3)
+
+
+LAYER = torch.nn.ReLU()
+ONCE = {
+    "a hook": (lambda x: x.register_hook(abs), lambda x: len(x._backward_hooks)),
+    "a layer's hook": (lambda x: LAYER.register_forward_hook(lambda *args: None), lambda x: len(LAYER._forward_hooks)),
+    "NumPy's stream": (lambda x: np.random.rand(), lambda x: np.random.rand()),
+}
+
+
+@pytest.mark.parametrize("kind", ONCE)
+def test_what_was_done_before_an_error_is_done_once(kind: str) -> None:
+    """A call in which an operator fails is made again without a recorder, unless it has done something."""
+    do, seen = ONCE[kind]
+
+    def f(x: Any) -> Any:
+        do(x)
+        return x @ torch.ones(7)
+
+    found = []
+    for run in (f, torch.compile(f)):
+        LAYER._forward_hooks.clear()
+        np.random.seed(0)
+        x = torch.ones(2, requires_grad=True)
+        with pytest.raises(RuntimeError, match="size"):
+            run(x)
+        found.append(seen(x))
+    assert found[0] == found[1]
+
+
+def test_a_product_of_other_dtypes_after_a_change() -> None:
+    """It was RecursionError."""
+
+    def f(x: Any) -> Any:
+        LAYER.k = 1
+        return x @ torch.ones(3, 3)
+
+    for run in (f, torch.compile(f)):
+        with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype") as info:
+            run(torch.ones(2, 3, dtype=torch.float64))
+        assert not isinstance(info.value, RecursionError)
+
+
+@pytest.mark.parametrize("line", ["x * s", "s * x", "x + s", "s @ x"])
+def test_a_sparse_operand_after_a_change(line: str) -> None:
+    """It was RecursionError, too."""
+    run: Any = eval(f"lambda x: (setattr(LAYER, 'k', 1), (s := torch.eye(3).to_sparse(), {line})[1])[1]", globals())
+    x = torch.arange(9.0).view(3, 3)
+    want, got = run(x), torch.compile(run)(x)
+    assert got.layout is want.layout and torch.equal(got.to_dense(), want.to_dense())

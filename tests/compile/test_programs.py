@@ -259,6 +259,60 @@ def test_double_backward() -> None:
         assert torch.allclose(h, 6 * x)
 
 
+@pytest.mark.parametrize("kind", ["draws", "running statistics"])
+def test_double_backward_of_a_call_with_effects(kind: str) -> None:
+    """The call is made again: with the numbers that it had, and the streams and statistics are as they were."""
+    norm = torch.nn.BatchNorm1d(3).double()
+
+    def fn(x: Any) -> Any:
+        drawn = F.dropout(x**3, 0.5) * torch.rand(3)
+        return (drawn if kind == "draws" else norm(x**3) ** 3).sum()
+
+    made, _ = compiled(fn)
+    found = []
+    for run in (fn, made):
+        norm.reset_running_stats()
+        for turn in range(3):
+            torch.manual_seed(turn)
+            x = torch.linspace(0.5, 1.5, 12, dtype=torch.float64).view(4, 3).requires_grad_()
+            (g,) = torch.autograd.grad(run(x), x, create_graph=True)
+            (h,) = torch.autograd.grad((g * g).sum(), x)
+            found.append([g.detach(), h, torch.rand(2), *(t.clone() for t in norm.state_dict().values())])
+    for want, got in zip(found[:3], found[3:], strict=True):
+        for a, b in zip(want, got, strict=True):
+            assert torch.allclose(a, b)
+
+
+def test_double_backward_of_other_numbers_is_refused() -> None:
+    """The call was made again on what the input is now: its gradient was another one, without a word."""
+    made, _ = compiled(lambda x, y: (x**3 * (y * 2)).sum())
+    made(leaf(), torch.ones(leaf().shape))  # eager's
+    for _ in range(2):
+        x, y = leaf(), torch.ones(leaf().shape)
+        loss = made(x, y)
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(loss, x, create_graph=True)
+
+    def overwritten(x: Any, y: Any) -> Any:
+        y.mul_(2)
+        return (x**3 * y).sum()
+
+    made, _ = compiled(overwritten)
+    made(leaf(), torch.ones(leaf().shape))
+    x = leaf()
+    loss = made(x, torch.ones(x.shape))
+    with pytest.raises(RuntimeError, match="does not currently support double backward"):
+        torch.autograd.grad(loss, x, create_graph=True)
+
+
+def test_sizes_come_back_as_sizes() -> None:
+    made, _ = compiled(lambda x: (x * 2, x.shape, [x.size()], x.stride()))
+    for _ in range(3):
+        _, shape, (size,), stride = made(torch.ones(2, 3))
+        assert type(shape) is type(size) is torch.Size and shape == size == (2, 3) and type(stride) is tuple
+
+
 def test_create_graph_inside() -> None:
     def fn(x: Any) -> Any:
         (g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)

@@ -52,6 +52,7 @@ def objects(torch: Any) -> list[Any]:
         OrderedDict([((1, "a"), torch.Size([2, 3])), (2**70, torch.float32)]), Counter("abca"), torch.device("cpu"),
         torch.empty(2, 3, device="meta"), torch.empty(0, 4), torch.tensor(7), torch.tensor([True, False]),
         torch.eye(3).to_sparse_csr(), {"batch": torch.ones(2, 1, 2).to_sparse_csc()},
+        torch.eye(4).to_sparse_bsr((2, 2)), torch.ones(2, 2, 3).to_sparse_bsc((1, 3)),
     ]  # fmt: skip
 
 
@@ -134,6 +135,7 @@ def changed(data: bytes, rng: random.Random, words: list[bytes]) -> bytes:
 # ------------------------------------------------------------------------------------------------ files from a grammar
 STORAGES = [("FloatStorage", 16), ("LongStorage", 8), ("BoolStorage", 64), ("ByteStorage", 64), ("DoubleStorage", 8),
             ("ComplexFloatStorage", 8)]  # fmt: skip
+COMPRESSED = [f"torch.sparse_{kind}" for kind in ("csr", "csc", "bsr", "bsc")]
 
 
 class Grammar:
@@ -325,7 +327,7 @@ class Grammar:
                     b"(" + self.tensor() + self.tensor() + self.sizes() + b"\x88t",
                 ],
                 [
-                    self.name("torch.serialization._get_layout") + self.text("torch.sparse_csr", "torch.sparse_csc")
+                    self.name("torch.serialization._get_layout") + self.text(*COMPRESSED)
                     + b"\x85R",
                     b"(" + self.tensor() + self.tensor() + self.tensor() + self.sizes() + b"t",
                 ],

@@ -295,11 +295,12 @@ def test_deepcopy_of_a_leaf() -> None:
 
 def test_deepcopy_keeps_shared_memory_and_identity() -> None:
     base = T.zeros(2, 3)
-    pair = [base, base[1], base.t(), base]
+    pair = [base, base[1], base.t(), base, base.as_strided((2, 2), (1, 2), 2)]
     twin = copy.deepcopy(pair)
     assert twin[0] is twin[3]
     twin[0][1, 0] = 5
     assert twin[1].tolist() == [5, 0, 0] and twin[2].tolist() == [[0, 5], [0, 0], [0, 0]]
+    assert twin[4].tolist() == [[0, 0], [5, 0]] and twin[4].storage_offset() == 2
     assert base.tolist() == [[0, 0, 0], [0, 0, 0]]
     assert twin[2].stride() == base.t().stride()
 

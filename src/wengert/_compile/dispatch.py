@@ -16,6 +16,8 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from wengert._dynamo.exc import FailOnRecompileLimitHit, RecompileError, Unsupported
 
 from .._base.errors import INTERNAL, noted
@@ -26,6 +28,7 @@ from .._payloads.transforms import DEPTH
 from .._tape import engine
 from .._tape.node import box_of, new_port, version_of
 from .._tape.promotion import default_np
+from .._tape.saved import stale
 from .._tape.view_chain import root_of
 from .._tensor_api.override_sites import _modes as function_modes
 from ..amp.autocast_mode import SETTINGS
@@ -37,10 +40,10 @@ from .counts import counters
 from .guards import Guards
 from .node import CompiledFunctionBackward
 from .record import Recording, record
-from .returned import Result
+from .returned import Result, flattened
 from .running import MISSED, as_it_is, call_function, run_function, shape_of
 from .source import NumpyProgram, Unplanned
-from .tape import CHECK, DRAW, OPTIMIZER_STEP
+from .tape import DRAW, OPTIMIZER_STEP
 
 log = logging.getLogger("torch._dynamo")
 compiled_functions: Any = weakref.WeakSet()
@@ -102,10 +105,11 @@ class Program:
         self.written = [(k, e.writes) for k, e in enumerate(r.finder.tracer.lifted.values()) if e.writes]
         self.outputs = sum(x.output is not None for x in r.results)
         self.shape = shape_of(r)
+        self.again = _may_run_again(r)
+        draws = self.again and self.outputs and not r.freed
+        self.drawn = tuple(g for g, _ in r.finder.tracer.first_states.values()) if draws else ()
         self.run = run_function(self)
         self.call: Any = None  # checks and runs, in one function, once it is known that the program runs
-        again = not any(op.effect and op.info is not CHECK for op in r.forward.ops)
-        self.again = again and not (r.forward.updates or r.grads)
 
     def worth(self) -> bool:
         """Whether this call is to run the program; eager runs it where that is faster.
@@ -167,8 +171,10 @@ class Program:
     def __repr__(self) -> str:
         return f"<program of {len(self.forward.plan.ops)} operators, {len(self.guards)} guards>"
 
-    def _record(self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any, code: Any, lasti: int) -> None:
-        """Give the results that have a history their node."""
+    def _record(
+        self, inputs: list[Any], outs: Any, tensors: list[Any], call: Any, states: Any, code: Any, lasti: int
+    ) -> None:
+        """Give the results that have a history their node. ``states``: those of random streams before the call."""
         r = self.recording
         saved, boxes = [], []
         for at in r.saved:
@@ -181,11 +187,48 @@ class Program:
                 boxes.append(box_of(t))
         boxes += [box_of(tensors[k]) for k in self.needed]
         edges = tuple(inputs[k]._node for k in r.edges)
-        again = _outputs_again(call, r) if self.again else None
+        again = self._outputs_again(call, inputs, states) if self.again else None
         node = CompiledFunctionBackward(self, edges, saved, boxes, again, code, lasti)
         node.outputs_meta = [(t._payload.shape, t._payload.dtype) for t in tensors]
         for k, t in enumerate(tensors):
             t._node = node if len(tensors) == 1 else new_port(node, k)
+
+    def _outputs_again(self, call: Any, inputs: list[Any], states: Any) -> Any:
+        """A function that makes the call again for a node, recorded, and leaves inputs and streams as they are."""
+
+        def again(node: Any) -> list[Any]:
+            for t in inputs:
+                if version_of(t)._seq > node._seq:  # what a value was computed from, if not the value
+                    stale(node, box_of(t))
+            tape = self.recording.forward
+            written = [inputs[tape.values[ref].source.index] for ref, _ in tape.updates]
+            kept = [(t._payload, t._payload.copy(), version_of(t), version_of(t).version) for t in written]
+            seqs = [cell._seq for _, _, cell, _ in kept]
+            now = [(g, g.get_state_array()) for g, _ in states]
+            try:
+                for g, state in states:
+                    g.set_state_array(state)
+                leaves = flattened(call())[0]
+            finally:
+                for g, state in now:
+                    g.set_state_array(state)
+                for (a, before, cell, version), seq in zip(kept, seqs, strict=True):
+                    np.copyto(a, before)
+                    cell.version, cell._seq = version, seq
+            return _tracked(leaves, self.recording)
+
+        return again
+
+
+def _tracked(leaves: list[Any], r: Recording) -> list[Any]:
+    """The outputs of the node among the leaves of a call that was made again."""
+    found: dict[int, Any] = {}
+    for x, t in zip(r.leaves, leaves, strict=True):
+        if isinstance(x, Result) and t._node is not None:
+            of = x if x.kind == "value" else r.results[x.at] if x.kind == "result" else None
+            if of is not None and of.output is not None:
+                found[of.output] = t if of is x else root_of(t)
+    return [found[k] for k in range(len(found))]
 
 
 def _needed(r: Recording, forward: NumpyProgram) -> list[int]:
@@ -195,20 +238,18 @@ def _needed(r: Recording, forward: NumpyProgram) -> list[int]:
     return [x.output for x in r.results if x.output is not None and lies[x.at] & kept]
 
 
-def _outputs_again(call: Any, r: Recording) -> Any:
-    def again() -> list[Any]:
-        from ..utils._pytree import tree_flatten
+def _may_run_again(r: Recording) -> bool:
+    """Whether the results come from what the inputs are after the call, and nothing happens that cannot be undone.
 
-        leaves = tree_flatten(call())[0]
-        found: dict[int, Any] = {}
-        for x, t in zip(r.leaves, leaves, strict=True):
-            if isinstance(x, Result) and t._node is not None:
-                of = x if x.kind == "value" else r.results[x.at] if x.kind == "result" else None
-                if of is not None and of.output is not None:
-                    found[of.output] = t if of is x else root_of(t)
-        return [found[k] for k in range(len(found))]
-
-    return again
+    Running statistics are written and not read: a result comes from what they were in no case.
+    """
+    if r.grads or any(op.info is OPTIMIZER_STEP for op in r.forward.ops):
+        return False
+    old = {int(ref) for ref, _ in r.forward.updates}
+    for op in r.forward.ops if old else ():
+        if not old.isdisjoint(map(int, op.refs())):
+            old.update(map(int, op.outs))
+    return not any(int(r.forward.results[x.at]) in old for x in r.results if x.output is not None)
 
 
 def _lower(program: Program, backend: str) -> None:

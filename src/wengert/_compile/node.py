@@ -86,11 +86,11 @@ class CompiledFunctionBackward(Node):
         if self.again is None:
             raise noted(
                 RuntimeError("torch.compile with aot_autograd does not currently support double backward"),
-                "Why: the compiled function draws random numbers or writes to its inputs, so it cannot run again.",
+                "Why: the compiled function overwrites what it reads, or steps an optimizer: it cannot run again.",
                 "What to do: leave this function out of torch.compile.",
             )
         with grad_mode(True):
-            outs = self.again()
+            outs = self.again(self)
         given = [(outs[k]._node, a if isinstance(a, Tensor) else wrap(a)) for k, a in parts.items()]
         grads: Any = engine.run(given, keep=True, create_graph=True, inputs=list(self.fx))
         found = [g if g is None or xp is TENSORS else g._payload for g in grads]

@@ -25,13 +25,12 @@ from .._base.modes import MODE, watching
 from .._base.tracebacks import shorten
 from .._base.tracing import TRACER
 from .._tape import engine
-from .._tape.node import AccumulateGrad, Port, tick
+from .._tape.node import AccumulateGrad, Port, RemovableHandle, tick
 from .._tape.promotion import default_np
 from .._tape.replaced import payload_replaced
 from .._tape.tensor import Tensor, wrap
-from ..utils._pytree import tree_flatten
 from .refused import Call
-from .returned import Result, Returned
+from .returned import Result, Returned, flattened
 from .tape import CHECK, Input, Ref, Tape
 from .traced import Lifted, Traced, Tracer
 from .values import KINDS, same_items
@@ -86,7 +85,7 @@ def record(
 def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any) -> tuple[Any, Recording | str, Any]:
     tracer = Tracer(tick())
     finder = Finder(tracer)
-    modes = _modes()
+    modes, handle = _modes(), RemovableHandle.next_id
     tracer.before.update((id(t), t) for t in living_of(Tensor) if hasattr(t, "_payload"))  # others are being made
     for g in (default_generator, *generators):
         tracer.generators[id(g)] = g, g.get_state_array().tobytes()
@@ -146,7 +145,7 @@ def _record(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], within: Any)
             sys.setprofile(outer)
             if tracer.closed or not INTERNAL[_raised_in(error)]:
                 raise
-            if finder.changed() is not None:
+            if finder.changed() is not None or _modes() != modes or RemovableHandle.next_id != handle:
                 raise called.refused(error) or error from None
             failed = f"{type(error).__name__} is raised: {error}"
         finally:
@@ -282,7 +281,7 @@ def _finished(tracer: Tracer, finder: Finder, out: Any) -> Recording | str:
         reason = _effect_on(tracer, e, k, r)
         if reason is not None:
             return reason
-    leaves, r.spec = tree_flatten(out)
+    leaves, r.spec = flattened(out)
     returned = Returned(tracer, index, r)
     reason = returned.found(leaves)
     if reason is not None:
@@ -327,7 +326,7 @@ def _effect_on(tracer: Tracer, e: Lifted, k: int, r: Recording) -> str | None:
 def _leaked(tracer: Tracer, out: Any) -> str | None:
     """Whether a tensor of the call stays somewhere where a program would not put it."""
     entries = tracer.lifted.values()
-    ours = {id(t) for t in tree_flatten(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
+    ours = {id(t) for t in flattened(out)[0] if isinstance(t, Tensor)} | {id(e.tensor) for e in entries}
     ours |= {id(e.node.grad) for e in entries if e.is_leaf and e.node.grad is not None}
     found = [t for t in tracer.holders if id(t) not in ours and id(t) not in tracer.before]
     tracer.holders = []

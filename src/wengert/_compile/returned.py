@@ -12,11 +12,19 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import storage_of
+from .._base.dtypes import Size
 from .._base.exports import is_ours
+from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.tensor import Tensor, in_memory
 from .._tape.view_chain import sharing
+from ..utils._pytree import tree_flatten
 from .values import same_array
+
+
+def flattened(out: Any) -> tuple[list[Any], Any]:
+    """``tree_flatten`` of what a call returns, whose sizes come back as sizes and not as tuples."""
+    return tree_flatten(out, is_leaf=lambda x: type(x) is Size)
 
 
 class Result:
@@ -124,6 +132,8 @@ class Returned:
             return "a result that is no tensor of the call"
         if type(t._node) is AccumulateGrad:
             return "a new leaf that requires grad"
+        if is_inference(t):
+            return "an inference tensor is returned"
         a = in_memory(t._payload)
         if not isinstance(a, (np.ndarray, np.generic)):
             return "a result that is no plain tensor"

@@ -43,6 +43,7 @@ def run_function(program: Any) -> Any:
     """``run(program, inputs, fn, args, kwargs)``; ``fn(*args, **kwargs)`` is the call."""
     names = [f"t{x.k}" for x in program.guards.arrays]
     lines = [f"{', '.join(names)}, = inputs"] if names else []
+    lines += _begun(program)
     lines += _ran(f"[{', '.join(f'{n}._payload' for n in names)}]")
     lines += _given(program, "outs[{}]", 1)
     return _made("run(program, inputs, fn, args, kwargs)", [f"  {x}" for x in lines], _scope(program))
@@ -69,8 +70,15 @@ def call_function(program: Any) -> Any:
         scope |= turns.scope()
     lines = [x.replace("return None", "return missed") for x in (*lines, EXCEPT)]
     return _made(
-        "call(program, args, kwargs, fn)", [*lines, *[f"  {x}" for x in (*ran, *_given(program, out, _CALLERS))]], scope
+        "call(program, args, kwargs, fn)",
+        [*lines, *[f"  {x}" for x in (*_begun(program), *ran, *_given(program, out, _CALLERS))]],
+        scope,
     )
+
+
+def _begun(program: Any) -> list[str]:
+    """The line that notes where random streams are, for a second derivative."""
+    return ["states = [(g, g.get_state_array()) for g in drawn]"] if program.drawn else []
 
 
 def _ran(arrays: str) -> list[str]:
@@ -109,7 +117,8 @@ def _scope(program: Any) -> dict[str, Any]:
     return {
         "user_frame": user_frame, "getframe": getframe, "tick": tick, "version_of": version_of, "make": make,
         "shown": shown, "shape": program.shape, "Done": Done, "new_port": new_port, "as_it_is": as_it_is,
-        "unflattened": functools.partial(_unflattened, r), **{f"x{k}": x for k, x in enumerate(r.results)},
+        "drawn": program.drawn, "unflattened": functools.partial(_unflattened, r),
+        **{f"x{k}": x for k, x in enumerate(r.results)},
     }  # fmt: skip
 
 
@@ -140,7 +149,7 @@ def _given(program: Any, out: str, callers: int) -> list[str]:
     elif tensors:
         outs = f"[{', '.join(out.format(k) for k in range(len(r.forward.results)))}]" if out == "o{}" else "outs"
         lines.append(f"program._record({inputs}, {outs}, [{', '.join(f'r{k}' for k in tensors)}], ")
-        lines[-1] += "lambda: fn(*args, **kwargs), code, lasti)"
+        lines[-1] += f"lambda: fn(*args, **kwargs), {'states' if program.drawn else '()'}, code, lasti)"
     for k, x in enumerate(r.results):
         if x.kind != "value":
             of = {"input": f"t{x.at}", "gradient": f"t{x.at}._node.grad", "result": f"r{x.at}"}[x.kind]

@@ -154,6 +154,11 @@ class Traced(Transformed):
         tensors = args[: info.arity] if info.arity >= 0 else args[0]
         tracer = next(t._payload.tracer for t in tensors if isinstance(t, Tensor) and type(t._payload) is Traced)
         taken = [tracer.captured(t) if isinstance(t, Tensor) else t for t in tensors]
+        if all(type(t._payload) is Traced for t in tensors if isinstance(t, Tensor)):  # a product of other dtypes
+            return info.refuse_mixed(info, *args)
+        if any(isinstance(t, Tensor) and type(t._payload) is not Traced for t in taken):
+            tracer.stop("an operand is no plain array")  # it is sparse, or has no data
+            taken = list(tensors)
         return info.op(*taken, *args[len(taken) :]) if info.arity >= 0 else info.op(taken, *args[1:])
 
 

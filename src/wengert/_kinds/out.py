@@ -111,6 +111,8 @@ def write_out(
     for o in outs:
         if not isinstance(o, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+        if getattr(o._payload, "is_traced", False):  # the write, which may resize it, is not recorded
+            o._payload.tracer.stop("a result is written into out=")
     if DEPTH.get():
         if _has_duals((*args, *outs)):
             raise NotImplementedError(

@@ -124,6 +124,8 @@ def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -
         for r in (result,) if isinstance(result, Tensor) else result:
             _, op, p, _ = r._view
             made_unrecorded(r, args[0], op, p, creation)  # it keeps its parent, for its version and for writes in place
+            if args[0]._node is not None:  # ``core`` has noted it as a view of a twin
+                alias_payload(args[0], r)
         return result
     result = info.core(*_without_histories(args))
     if creation == INFERENCE_VIEW:

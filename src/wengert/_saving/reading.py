@@ -77,7 +77,8 @@ class StorageReader:
 
     def _bytes(self, name: str, record: Record, dtype: Any) -> np.ndarray:
         # What would be copied is read: a mapping of a file that others cut ends the process where it is touched.
-        if self.mapped is not None and not self.swapped and record.start % dtype.np.alignment == 0:
+        as_stored = not (self.swapped or record.deflated or record.start % dtype.np.alignment)
+        if self.mapped is not None and as_stored:
             part = self.mapped[record.start : record.start + record.size]  # memory that ends where the record ends
             return np.frombuffer(part, np.uint8) if part else np.empty(0, np.uint8)
         raw = np.empty(record.size, np.uint8)

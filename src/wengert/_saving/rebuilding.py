@@ -239,7 +239,7 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
 def _refuse_kind(*args: Any) -> Any:
     """Raises an error: wengert does not have this kind of tensor."""
     raise NotImplementedError(
-        "the file holds a tensor that is quantized, nested, or sparse in a layout of blocks: wengert has no such "
+        "the file holds a tensor that is quantized or nested, or without memory of its own: wengert reads no such "
         "tensors"
     )
 
@@ -253,10 +253,10 @@ def _get_layout(name: str) -> Any:
 
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
     """A sparse tensor: a COO tensor of indices, values, size and, in newer files, whether it is coalesced."""
-    if layout is dtypes.sparse_csr or layout is dtypes.sparse_csc:
+    if any(layout is known for known in (dtypes.sparse_csr, dtypes.sparse_csc, dtypes.sparse_bsr, dtypes.sparse_bsc)):
         return _compressed(layout, data)
     if layout is not dtypes.sparse_coo:
-        _refuse_kind()
+        raise pickle.UnpicklingError(f"a sparse tensor needs a sparse layout, but got {type(layout)}")
     if type(data) is not tuple or len(data) not in (3, 4) or not all(isinstance(t, Tensor) for t in data[:2]):
         raise pickle.UnpicklingError("a sparse tensor needs indices and values")
     from .._payloads.sparse import Sparse
@@ -287,6 +287,7 @@ def _compressed(layout: Any, data: Any) -> Tensor:
     """A compressed sparse tensor: of its two tensors of indices, values and size."""
     if type(data) is not tuple or len(data) != 4 or not all(isinstance(t, Tensor) for t in data[:3]):
         raise pickle.UnpicklingError("a compressed sparse tensor needs two tensors of indices, and values")
+    from .._payloads.blocks import GRIDS, Blocks
     from .._payloads.compressed import Compressed
     from .._payloads.compressed_indices import check
 
@@ -296,8 +297,16 @@ def _compressed(layout: Any, data: Any) -> Tensor:
     if len(shape) > MAX_DIMS:
         raise RuntimeError("a sparse tensor of too many dimensions")
     ends, minor, values = map(array_of, data[:3])
-    result = Compressed(ends, minor, values, shape, layout)
-    when_filled(lambda: check(result, order=False))
+    if layout not in GRIDS:
+        result = grid = Compressed(ends, minor, values, shape, layout)
+    else:
+        batch = minor.ndim - 1
+        sides = list(zip(shape[max(batch, 0) :], values.shape[minor.ndim : minor.ndim + 2], strict=False))
+        if batch < 0 or len(sides) != 2 or any(not side or n % side for n, side in sides):
+            raise RuntimeError("a sparse tensor's blocks do not fit its size")
+        result = Blocks(ends, minor, values, shape, layout)
+        grid = result.grid
+    when_filled(lambda: check(grid, order=False))
     return wrap(result)
 
 

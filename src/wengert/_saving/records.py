@@ -1,4 +1,4 @@
-"""The zip file of a checkpoint: named, uncompressed records, aligned for mapping into memory.
+"""The zip file of a checkpoint: named records, not compressed, aligned for mapping into memory.
 
 This is the part of the ZIP format that ``torch.save`` uses (PKWARE's APPNOTE 6.3.9: sections 4.3.7, 4.3.12, 4.3.14 to
 4.3.16 and 4.5.3), with ZIP64 where a size or an offset does not fit into 32 bits. Python's ``zipfile`` can open the
@@ -7,9 +7,11 @@ files, but it cannot align records, and it trusts a file more than a loader of u
 All names are in one folder, named after the file. A record's name is only looked up, never used as a path.
 
 NOTE [ What is not believed ]
-The directory of a file gives the position of each record. ``Archive`` requires: no compression (no record is larger
-than the file), no encryption, one folder, no name twice, no two records on the same bytes, none outside the file, and
-a matching local header. Reading every record once then takes no more memory than the file has bytes.
+The directory of a file gives the position of each record. ``Archive`` requires: no encryption, one folder, no name
+twice, no two records on the same bytes, none outside the file, and a matching local header. ``torch.save`` does not
+compress, but who packs an unpacked checkpoint again does: what compressed records say that they hold is at most
+``RATIO`` times the file, and what any file may take. Reading every record once then takes memory in proportion to the
+file.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .._base.errors import printable
+from .budget import FREE
 
 ALIGNMENT = 64
 
@@ -33,15 +36,19 @@ _LOCATOR = struct.Struct("<4sIQI")
 _LIMIT = 0xFFFFFFFF  # tests reduce it, to test ZIP64 without 4 GB
 _UTF8 = 1 << 11
 _UNREADABLE = 1 | 1 << 5 | 1 << 6 | 1 << 13  # encrypted in three ways, or a patch
+_STORED, _DEFLATED = 0, 8
 _CRC_CHUNK = 1 << 24
+RATIO = 8
 
 
 class Record(NamedTuple):
-    """The position of a record's bytes, and their checksum (0: no checksum)."""
+    """The position of a record's bytes, and their checksum (0: no checksum); how many are in the file, if deflated."""
 
     start: int
     size: int
     crc: int
+    packed: int
+    deflated: bool
 
 
 def damaged(what: str) -> RuntimeError:
@@ -202,11 +209,11 @@ class Archive:
             raise damaged("failed finding central directory")
         return fields[8], fields[9], fields[7], place
 
-    def _entries(self, start: int, size: int, count: int) -> dict[str, tuple[int, int, int]]:
-        """Name -> (position of the local header, size, checksum)."""
+    def _entries(self, start: int, size: int, count: int) -> dict[str, Record]:
+        """The records by name, each at the position of its local header."""
         data = self._at(start, size)
-        entries: dict[str, tuple[int, int, int]] = {}
-        place = 0
+        entries: dict[str, Record] = {}
+        place = inflated = 0
         for _ in range(count):
             refuse_if(place + _CENTRAL.size > size, "invalid header or archive is corrupted")
             fields = _CENTRAL.unpack_from(data, place)
@@ -220,26 +227,34 @@ class Archive:
             place += n + extra + comment
             if flags & _UNREADABLE or fields[13]:
                 raise damaged(f"record {name!r} is encrypted, a patch, or on another disk")
-            if method != 0 or packed != plain:
-                raise damaged(f"record {name!r} is compressed, which torch.save never does")
+            if method not in (_STORED, _DEFLATED) or (method == _STORED and packed != plain):
+                raise damaged(f"record {name!r} is compressed in a way that PyTorch does not read either")
+            inflated += plain if method == _DEFLATED else 0
+            if inflated > RATIO * self.size + FREE:
+                raise damaged(f"record {name!r} is compressed, and would be much larger than the file")
             if name in entries:
                 raise damaged(f"record {name!r} is there twice")
-            entries[name] = (header, plain, crc)
+            entries[name] = Record(header, plain, crc, packed, method == _DEFLATED)
         refuse_if(place != size, "invalid header or archive is corrupted")
         return entries
 
-    def _place_records(self, entries: dict[str, tuple[int, int, int]], directory: int) -> None:
+    def _place_records(self, entries: dict[str, Record], directory: int) -> None:
         spans, found = [], {}
-        for name, (header, size, crc) in entries.items():
+        for name, record in entries.items():
+            header, size = record.start, record.packed
             fields = _LOCAL.unpack(self._at(header, _LOCAL.size))
             n, extra = fields[9], fields[10]
             start = header + _LOCAL.size + n + extra
-            if fields[0] != b"PK\3\4" or start + size > directory or fields[3] != 0:
+            if (
+                fields[0] != b"PK\3\4"
+                or start + size > directory
+                or fields[3] != (_DEFLATED if record.deflated else _STORED)
+            ):
                 raise damaged(f"the header of record {name!r} is wrong")
             if _decoded(self._at(header + _LOCAL.size, n)) != name:
                 raise damaged(f"the header of record {name!r} is wrong")
             spans.append((header, start + size, name))
-            found[name] = Record(start, size, crc)
+            found[name] = record._replace(start=start)
         spans.sort()
         for (_, end, name), (header, _, other) in pairwise(spans):
             if header < end:
@@ -293,7 +308,9 @@ class Archive:
     def read(self, name: str, verify: bool = True) -> bytes:
         """A record's bytes."""
         record = self.find(name)
-        data = self._at(record.start, record.size)
+        data = self._at(record.start, record.packed)
+        if record.deflated:
+            data = _inflated(name, data, record.size)
         if verify and record.crc:
             self._check(name, record, data)
         return data
@@ -301,6 +318,9 @@ class Archive:
     def read_into(self, name: str, buffer: Any, verify: bool = True) -> None:
         """Fill a writable buffer of the record's size."""
         record = self.find(name)
+        if record.deflated:
+            memoryview(buffer).cast("B")[:] = self.read(name, verify)
+            return
         self._file.seek(self.origin + record.start)
         read_exactly(self._file, buffer)
         if verify and record.crc:
@@ -310,6 +330,18 @@ class Archive:
     def _check(name: str, record: Record, data: Any) -> None:
         if _crc(data) != record.crc:
             raise damaged(f"the checksum of record {name!r} is wrong")
+
+
+def _inflated(name: str, data: bytes, size: int) -> bytes:
+    """The bytes of a compressed record, no more than it says that it has."""
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        plain = inflater.decompress(data, size + 1)  # 0 would mean any number
+    except zlib.error:
+        plain = b""
+    if len(plain) != size or not inflater.eof:
+        raise damaged(f"record {name!r} cannot be decompressed")
+    return plain
 
 
 def bytes_left(file: Any) -> int:

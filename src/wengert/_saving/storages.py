@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays.memory import address_of, owner_of
+from .._arrays.memory import address_of, storage_of
 from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import MAX_DIMS, _array, whole_numbers
-from .._tensor_api.layout import strides_of
+from .._tensor_api.layout import stride, strides_of
 from .._tensor_api.legacy_types import TYPES, tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, typed_of
 
@@ -39,15 +39,15 @@ def place_of(tensor: Tensor) -> Place:
     An array with a layout that tensors cannot have (negative strides, or unaligned elements) is copied.
     """
     a = _array(tensor, "saved")
-    place = _place_in_owner(a)
+    place = _place_in_owner(a, stride(tensor))
     if place is None:
         a = a.copy(order="C")
         place = Place(a.ravel(), 0, a.shape, strides_of(a))
     return place
 
 
-def _place_in_owner(a: np.ndarray) -> Place | None:
-    owner, itemsize = owner_of(a), a.dtype.itemsize
+def _place_in_owner(a: np.ndarray, steps: tuple[int, ...]) -> Place | None:
+    owner, itemsize = storage_of(a), a.dtype.itemsize
     offset = address_of(a) - address_of(owner) if a.size else 0
     odd = any(step < 0 or step % itemsize for step in a.strides) or offset < 0
     if odd or offset % itemsize or owner.nbytes % itemsize:
@@ -57,7 +57,7 @@ def _place_in_owner(a: np.ndarray) -> Place | None:
         return None
     if memory.dtype != a.dtype:
         memory = memory.view(a.dtype)
-    return Place(memory, offset // itemsize, a.shape, strides_of(a))
+    return Place(memory, offset // itemsize, a.shape, steps)
 
 
 # ---- rebuilding
@@ -81,9 +81,7 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         )
     itemsize = memory.dtype.itemsize
     try:
-        if 0 in size:
-            return wrap(Meta(size, memory.dtype) if type(memory) is Meta else np.empty(size, memory.dtype))
-        needed = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        needed = 0 if 0 in size else offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
         if needed > memory.size:
             raise RuntimeError(
                 f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
@@ -91,6 +89,7 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
                 f"{memory.nbytes}"
             )
         strides = tuple(step * itemsize for step in stride)
+        offset = min(offset, memory.size)  # that of a tensor without elements may be any
         if type(memory) is Meta:
             return wrap(Meta(size, memory.dtype, strides, memory.memory, memory.offset + offset * itemsize))
         return wrap(np.ndarray(size, memory.dtype, memory, offset * itemsize, strides))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from .._base.errors import printable
+from .._base.errors import printable, warn
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
@@ -104,6 +104,15 @@ class WeightsUnpickler(pickle._Unpickler):
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
             said = " ".join(printable(a, 200) for a in error.args if type(a) is str)
             raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {said}") from error
+
+    def load_proto(self) -> None:
+        self.proto = self.read(1)[0]
+        if self.proto != 2:
+            warn(
+                f"Detected pickle protocol {self.proto} in the checkpoint, which was not the default pickle protocol "
+                "used by `torch.load` (2). The weights_only Unpickler might not support all instructions implemented "
+                "by this protocol, please file an issue for adding support if you encounter this."
+            )
 
     # ---- names, calls, state
     def load_global(self) -> None:

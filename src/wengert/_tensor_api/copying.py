@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.memory import owner_of
+from .._arrays.memory import storage_of
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn
@@ -149,7 +149,7 @@ def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
     """A copy of an array; arrays on the same memory become arrays on the same copy."""
     if not isinstance(a, np.ndarray):
         return copy.deepcopy(a, memo)
-    owner = owner_of(a)
+    owner = storage_of(a)
     if owner.base is not None or type(owner) is not np.ndarray:  # memory of another kind: a buffer, a file
         return a.copy()
     copied = memo.get(id(owner))

@@ -37,6 +37,7 @@ for _cls in (CodeGen, PythonCode, _BoxedCodeGen, _PyTreeCodeGen):
     _cls.__module__ = __name__  # where PyTorch has them
 
 _Namespace, _register_custom_builtin, _snake_case = Namespace, register_custom_builtin, snake_case
+Namespace.__module__, Namespace.__qualname__ = __name__, "_Namespace"  # where pickles of graphs find it
 
 
 class _InsertPoint:

@@ -40,22 +40,6 @@ class _WithMomentum(_Formula):
             group["momentum"] = momentum
 
 
-def _same(gamma: float, cycle: float) -> float:
-    return 1.0
-
-
-def _half_of_the_last(gamma: float, cycle: float) -> float:
-    return 1 / (2.0 ** (cycle - 1))
-
-
-def _power(gamma: float, step: float) -> float:
-    return gamma**step
-
-
-#: the height of a cycle by ``CyclicLR``'s mode; functions of the module, so that a schedule can be pickled
-_HEIGHTS = {"triangular": _same, "triangular2": _half_of_the_last, "exp_range": _power}
-
-
 class CyclicLR(_WithMomentum):
     """The rate goes up and down between ``base_lr`` and ``max_lr``, the momentum down and up.
 
@@ -101,7 +85,7 @@ class CyclicLR(_WithMomentum):
         rising = float(step_size_up)
         self.total_size = rising + (rising if step_size_down is None else float(step_size_down))
         self.step_ratio = rising / self.total_size
-        if scale_fn is None and mode not in _HEIGHTS:
+        if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self.scale_mode, self._scale_fn_custom = mode, gamma, scale_mode, scale_fn
         self._init_scale_fn()
@@ -112,9 +96,27 @@ class CyclicLR(_WithMomentum):
         self.base_lrs = lows
 
     def _init_scale_fn(self) -> None:
-        if self._scale_fn_custom is None:
-            self._scale_fn_ref = partial(_HEIGHTS[self.mode], self.gamma)
-            self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+        if self._scale_fn_custom is not None:
+            return
+        self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+        self._scale_fn_ref: Callable[[float], float]
+        if self.mode == "exp_range":
+            self._scale_fn_ref = partial(self._exp_range_scale_fn, self.gamma)
+        else:
+            self._scale_fn_ref = self._triangular_scale_fn if self.mode == "triangular" else self._triangular2_scale_fn
+
+    # The names that pickles of a schedule have.
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return 1 / (2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return float(gamma**x)
 
     def scale_fn(self, x: float) -> float:
         """The height at a cycle or iteration, relative to the first cycle's."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import wengert as _VariableFunctions  # its functions, which PyTorch's pickles get from here
 from wengert._base.dtypes import Size, device, dtype, layout, memory_format
 from wengert._base.errors import warn
 from wengert._base.grad_mode import set_grad_enabled
@@ -33,6 +34,7 @@ from wengert._tensor_api.torch_function import has_torch_function as _has_torch_
 
 TensorBase = _TensorBase = Tensor  # one class here
 _TensorMeta = type(Tensor)
+_VariableFunctionsClass = _VariableFunctions
 
 
 class _Disable:
