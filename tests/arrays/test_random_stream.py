@@ -592,6 +592,20 @@ def test_pythons_twister_and_numpys_are_one(monkeypatch, blocks):
     assert (twister.words(BLOCK_WORDS) == np.random.RandomState(7).randint(0, 2**32, BLOCK_WORDS, np.uint64)).all()
 
 
+def test_a_generator_takes_over_the_engine_of_one_that_is_gone(monkeypatch):
+    """torchsde makes and seeds one for each increment of a Brownian motion; to make an engine took most of the time."""
+    import numpy.random
+
+    words = Twister().words(BLOCK_WORDS)  # of an engine that is now idle
+    monkeypatch.setattr(numpy.random, "MT19937", None)
+    for seed in (3, 4):
+        generator = Generator().manual_seed(seed)
+        expected = np.random.RandomState(seed).randint(0, 2**32, 2 * BLOCK_WORDS, np.uint64)
+        assert (generator._words(2 * BLOCK_WORDS) == expected).all()
+        del generator
+    assert words.size == BLOCK_WORDS
+
+
 def test_first_draws_import_no_random_module():
     """They take a tenth of the time of the import."""
     program = (

@@ -26,6 +26,11 @@ NAMES = (
     "_functorch.vmap:_add_batch_dim _functorch.vmap:_maybe_remove_batch_dim _functorch.vmap:_get_name "
     "_functorch.vmap:_broadcast_to_and_flatten _guards:active_fake_mode storage:_StorageBase "
     "nn.modules.module:_global_parameter_registration_hooks _jit_internal:_copy_to_script_wrapper "
+    # torchopt, labml, spikingjelly, accelerate
+    "distributed.autograd:context cuda.amp.autocast_mode:custom_fwd cuda.amp.grad_scaler:GradScaler "
+    "cpu.amp.autocast_mode:autocast cuda.amp.common:amp_definitely_not_available "
+    "_subclasses.fake_tensor:unset_fake_temporarily "
+    "distributed.algorithms._checkpoint.checkpoint_wrapper:CheckpointImpl "
 )
 
 
@@ -186,3 +191,68 @@ def test_tensors_of_one_storage_are_aliases() -> None:
     assert T._C._overlaps(x[:1], x[2:]) and not T._C._overlaps(x, x.clone())
     assert not T._C._is_alias_of(x, 3) and not T._C._overlaps(x.to_sparse(), x)
     assert isinstance(x.untyped_storage(), T.StorageBase)
+
+
+def _layers() -> Any:
+    T.manual_seed(0)
+    return T.nn.Sequential(T.nn.Linear(3, 3), T.nn.Sequential(T.nn.Dropout(), T.nn.Linear(3, 2)))
+
+
+@pytest.mark.parametrize("impl", ["REENTRANT", "NO_REENTRANT"])
+def test_checkpoint_wrappers_change_neither_names_nor_gradients(impl: str) -> None:
+    from wengert.distributed.algorithms._checkpoint import checkpoint_wrapper as home
+
+    plain, model = _layers(), _layers()
+    home.apply_activation_checkpointing(
+        model,
+        lambda module: home.checkpoint_wrapper(module, home.CheckpointImpl[impl]),
+        check_fn=lambda module: isinstance(module, T.nn.Sequential),
+    )
+    assert type(model) is T.nn.Sequential and type(model[1]) is home.CheckpointWrapper
+    assert type(model[1][0]) is T.nn.Dropout and model[1][1].in_features == 3
+    assert list(model.state_dict()) == list(plain.state_dict())
+    assert [name for name, _ in model[1].named_parameters()] == ["1.weight", "1.bias"]
+    model.load_state_dict(plain.state_dict())
+    for module in (plain, model):
+        T.manual_seed(1)
+        module(T.ones(2, 3)).sum().backward()
+    for expected, found in zip(plain.parameters(), model.parameters(), strict=True):
+        assert T.equal(expected.grad, found.grad)
+
+
+@pytest.mark.parametrize("impl", ["REENTRANT", "NO_REENTRANT"])
+def test_checkpoint_wrappers_pass_keywords_on(impl: str) -> None:
+    from wengert.distributed.algorithms._checkpoint.checkpoint_wrapper import CheckpointImpl, checkpoint_wrapper
+
+    wrapped, x = checkpoint_wrapper(T.nn.Bilinear(2, 2, 1), CheckpointImpl[impl]), T.ones(1, 2, requires_grad=True)
+    wrapped(x, input2=2 * x).backward()
+    assert T.equal(wrapped.weight.grad, T.full((1, 2, 2), 2.0)) and x.grad is not None
+
+
+def test_a_policy_wraps_what_is_large_enough() -> None:
+    from wengert.distributed.algorithms._checkpoint import checkpoint_wrapper as home
+
+    asked = []
+
+    def policy(module: Any, recurse: bool, nonwrapped_numel: int) -> bool:
+        asked.append((type(module).__name__, recurse, nonwrapped_numel))
+        return recurse or nonwrapped_numel >= 12
+
+    model = _layers()
+    home.apply_activation_checkpointing(model, home.offload_wrapper, auto_wrap_policy=policy)
+    assert [type(module) is home.OffloadWrapper for module in model] == [True, False]
+    assert asked == [  # as PyTorch 2.13 asks
+        ("Sequential", True, 20),
+        ("Linear", True, 12),
+        ("Linear", False, 12),
+        ("Sequential", True, 8),
+        ("Dropout", True, 0),
+        ("Dropout", False, 0),
+        ("Linear", True, 8),
+        ("Linear", False, 8),
+        ("Sequential", False, 8),
+    ]
+    model(T.ones(2, 3)).sum().backward()
+    assert model[0].weight.grad is not None
+    with pytest.raises(ValueError, match="to be callable or be a pre-defined wrap policy"):
+        home.apply_activation_checkpointing(model, auto_wrap_policy=3)

@@ -84,6 +84,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("stream", devices.stream), answers("set_device synchronize", None, "Nothing to do."),
     ),
     "cpu.amp": ('the older names of what ``torch.amp`` has, for "cpu".', older_amp("cpu")),
+    "cpu.amp.autocast_mode": ("", aliases("cpu.amp", "autocast")),
+    "cpu.amp.grad_scaler": ("", aliases("cpu.amp", "GradScaler")),
     "cuda": (
         """as PyTorch's CPU build answers, on a machine without CUDA.
 
@@ -119,14 +121,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
         devices.tensor_types, devices.card,
     ),
     "cuda.amp": ('the older names of what ``torch.amp`` has, for "cuda".', older_amp("cuda")),
+    "cuda.amp.autocast_mode": ("", aliases("cuda.amp", "autocast custom_bwd custom_fwd")),
+    "cuda.amp.common": ("", answers("amp_definitely_not_available", True, "True: there is no GPU.")),
+    "cuda.amp.grad_scaler": ("", aliases("cuda.amp", "GradScaler")),
     "cuda.nvtx": (
         "marks for NVIDIA's profiler, which is not there.", answers("range", devices.range),
         refusals("mark range_end range_pop range_push range_start", RuntimeError, devices.NO_NVTX),
     ),
     "cuda.random": (
         "what ``torch.cuda`` has of random numbers, where libraries look for it.", aliases("cuda",
-        "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state"),
-    ),
+        "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all set_rng_state")),
     "mps": (
         "as PyTorch answers that was built without it.",
         answers("is_available", False, ABSENT), answers("device_count", 0, ABSENT), classes("Event"),
@@ -428,7 +432,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         classes("FakeTensor FakeTensorConverter FakeTensorMode"),
         classes("DataDependentOutputException DynamicOutputShapeException", RuntimeError, "Never raised."),
         answers("is_fake", lambda x: False, "False: every tensor has its data."),
-    ),
+        answers("unset_fake_temporarily", nullcontext, "A context that does nothing.")),
     "_subclasses.functional_tensor": (
         "", classes("CppFunctionalizeAPI FunctionalTensor FunctionalTensorMode PythonFunctionalizeAPI")),
     "jit": (
@@ -459,8 +463,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "jit.annotations": (
         "names of ``typing`` that programs import from here.",
         values(**{name: getattr(typing, name) for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union")}),
-        values(**{f"BroadcastingList{n}": devices.BROADCASTING for n in range(1, 7)}),
-    ),
+        values(**{f"BroadcastingList{n}": devices.BROADCASTING for n in range(1, 7)})),
     "onnx.symbolic_helper": ("", answers("parse_args", lambda *arg_descriptors: lambda fn: fn, "For an export.")),
     "onnx.symbolic_opset11": ("empty, as nothing is exported; libraries import it beside what they declare.",),
     # several processes
@@ -473,9 +476,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "distributed.fsdp.fully_sharded_data_parallel": ("", aliases("distributed.fsdp",
         "BackwardPrefetch CPUOffload FullStateDictConfig FullyShardedDataParallel MixedPrecision "
         "ShardedStateDictConfig ShardingStrategy StateDictType")),
+    "distributed.autograd": ("gradients across ``distributed.rpc``.", answers("is_available", no), classes("context")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
-    "distributed.tensor.placement_types": (
-        "", aliases("distributed.tensor", "Partial Placement Replicate Shard")),
+    "distributed.tensor.placement_types": ("", aliases("distributed.tensor", "Partial Placement Replicate Shard")),
     "distributed.tensor.device_mesh": ("", aliases("distributed.device_mesh", "DeviceMesh init_device_mesh")),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
@@ -523,8 +526,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "what backends are made with.",
         aliases("_compile.aot", "default_partition make_boxed_compiler make_boxed_func "
                 "min_cut_rematerialization_partition=default_partition"),
-        answers("nop", lambda fx_g, _=None: fx_g, "The graph module: it runs as it is."),
-    ),
+        answers("nop", lambda fx_g, _=None: fx_g, "The graph module: it runs as it is.")),
     "_functorch.functorch.experimental.control_flow": ("", aliases("_higher_order_ops", "cond map")),
     "_dispatch": ("", values()),
     "_dispatch.python": (

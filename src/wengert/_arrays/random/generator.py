@@ -286,7 +286,8 @@ class Generator:
         words[:done] = self._block[self._position :]
         while done < count:
             missing = count - done
-            blocks = min(max(-(-missing // _BLOCK_WORDS), _BLOCKS_AHEAD), _BLOCKS_PER_CALL)
+            ahead = _BLOCKS_AHEAD if self._size else 1  # a generator may be seeded for one draw
+            blocks = min(max(-(-missing // _BLOCK_WORDS), ahead), _BLOCKS_PER_CALL)
             drawn = self._twister.words(blocks * _BLOCK_WORDS)
             words[done : done + drawn.size] = drawn[:missing]
             done += drawn.size

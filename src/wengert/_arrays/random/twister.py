@@ -17,14 +17,20 @@ except ImportError:  # the class without the module in Python around it, which i
 
 BLOCK_WORDS = 624  # words that the twister makes at once
 _WORDS, _SEEDS = 100 * BLOCK_WORDS, 50  # that Python's makes
+_idle: list[Any] = []  # engines of twisters that are gone: to make one takes as long as to seed it fifty times
 
 
 class Twister:
     """A source of words in whole blocks, which begins at a seed or at the end of a block whose key is known."""
 
+    _python: Any = None  # one of the two makes the words
+    _numpys: Any = None
+
     def __init__(self) -> None:
-        self._python = Random()
-        self._numpys: Any = None  # NumPy's engine
+        if "numpy.random" in sys.modules:
+            self._numpys = _engine()
+        else:
+            self._python = Random()
         self._words, self._seeds = _WORDS, _SEEDS
         self._asked: int | None = None  # the seed of a stream that is not yet begun: many generators are seeded twice
 
@@ -48,7 +54,7 @@ class Twister:
                     key.append(seed)
                 self._python.setstate((*key, BLOCK_WORDS))
                 return
-            self._numpys = np.random.MT19937()
+            self._numpys = _engine()
         np.random.RandomState(self._numpys).seed(seed)
 
     def set_key(self, key: np.ndarray) -> None:
@@ -73,7 +79,19 @@ class Twister:
             self._words -= count
             if self._words >= 0 and "numpy.random" not in sys.modules:
                 return np.frombuffer(self._python.getrandbits(32 * count).to_bytes(4 * count, "little"), "<u4")
-            engine = np.random.MT19937()
+            engine = _engine()
             engine.state = {"bit_generator": "MT19937", "state": {"key": self.key(), "pos": BLOCK_WORDS}}
             self._numpys = engine
         return np.asarray(self._numpys.random_raw(count))
+
+    def __del__(self) -> None:
+        if self._numpys is not None:
+            _idle.append(self._numpys)
+
+
+def _engine() -> Any:
+    """NumPy's engine, in any state."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return np.random.MT19937()
