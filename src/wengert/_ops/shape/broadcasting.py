@@ -172,6 +172,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
             [2, 2]]), tensor([[3, 4],
             [3, 4]]))
     """
+    tensors = listed(tensors)
     tensor_list(tensors, "broadcast_tensors")
     shape = common_shape(*tensors)
     return tuple([x if x._payload.shape == shape else expand(x, shape) for x in tensors])

@@ -58,6 +58,7 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 1., 0.],
             [0., 0., 2.]])
     """
+    tensors = listed(tensors)
     if not tensors:
         return wrap(np.zeros((1, 0), np.float32))
     for k, x in enumerate(tensor_list(tensors, "block_diag")):
@@ -114,6 +115,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     tensor([[1, 3],
             [2, 3]])
     """
+    tensors = listed(tensors)
     for x in tensor_list(tensors, "cartesian_prod"):
         if x._payload.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._payload.shape)}")
