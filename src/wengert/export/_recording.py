@@ -33,6 +33,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
+from ..utils._higher_order import writing
 from ..utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
@@ -82,7 +83,7 @@ class Recorder(PythonKeyTracer):
         bounded: whether the inputs' sizes are the examples'.
     """
 
-    record_stack_traces = True
+    record_stack_traces = names_operands = True
     last = ""  # the operator that was run last, for errors
 
     def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
@@ -105,16 +106,20 @@ class Recorder(PythonKeyTracer):
         """A context in which the calls of a module are written."""
         from ._layers import layers_noted, layers_replaced
 
-        with (
-            nullcontext() if self.unbacked is None else extremes_of_numbers(),
-            layers_replaced(self),
-            layers_noted(self, root),
-            self.dispatch,
-            self.mode,
-            torch.fx.traceback.preserve_node_meta(False),
-            _set_apart(),
-        ):
-            yield
+        writing.append(self.dispatch)
+        try:
+            with (
+                nullcontext() if self.unbacked is None else extremes_of_numbers(),
+                layers_replaced(self),
+                layers_noted(self, root),
+                self.dispatch,
+                self.mode,
+                torch.fx.traceback.preserve_node_meta(False),
+                _set_apart(),
+            ):
+                yield
+        finally:
+            writing.pop()
 
     # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:
@@ -124,7 +129,7 @@ class Recorder(PythonKeyTracer):
         self.of_object[id(tensor)] = tensor, node
         self.nodes[memory_of(tensor)] = tensor._payload, node
 
-    def node_of(self, tensor: Tensor) -> Node:
+    def _node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; a tensor from outside becomes a constant of the graph."""
         known = self.known_node(tensor)
         if known is not None:
@@ -145,12 +150,21 @@ class Recorder(PythonKeyTracer):
         """A new constant."""
         prefix = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
         name = f"{prefix}{len(self.constants)}"
-        node = self.create_node("get_attr", name, (), {})
+        with self.outermost():
+            node = self.create_node("get_attr", name, (), {})
         self.constants[node] = tensor
         self.fixed.add(node)
-        setattr(self.root, name, tensor) if isinstance(tensor, Parameter) else self.root.register_buffer(name, tensor)
         self.note(tensor, node)
         return node
+
+    @property
+    def numbers(self) -> Any:
+        """What knows of numbers that are not known, or None."""
+        return self.unbacked
+
+    def constant_of(self, node: Node) -> Tensor:
+        """The tensor of a constant."""
+        return self.constants[node]
 
     def lifted(self, func: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Any:
         """A copy of a constant that a function makes of numbers."""
