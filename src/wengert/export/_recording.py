@@ -56,7 +56,7 @@ _CASTS = {
     "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64",
     "cdouble": "complex128",
 }  # fmt: skip
-_LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__",
+LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__",
                             "__complex__", "__contains__", "equal", "allclose"])  # fmt: skip
 _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"])
 
@@ -283,12 +283,12 @@ class _Functions(TorchFunctionMode):
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)
             return func(*args, **kwargs)
-        if name in _LEAVE_TENSORS:
+        if name in LEAVE_TENSORS:
             taken = _value_taken(recorder, name, args)
             return func(*args, **kwargs) if taken is NotImplemented else taken
         if name in _MAKE_CONSTANTS and space in ("torch", ""):
             return _constant_made(recorder, func, args, kwargs)
-        if name == "requires_grad_" or (space == "Tensor" and name in _METADATA):
+        if name == "requires_grad_" or (space == "Tensor" and name in METADATA):
             return func(*args, **kwargs)
         composed = COMPOSED.get(f"{space}.{name}")
         if composed is None and space not in ("linalg", "fft", "special"):
@@ -309,7 +309,7 @@ _METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": 
 _SLOTS = frozenset(["__getitem__", "__setitem__"])
 # PyTorch's methods that are written in Python; `nn.ReLU` calls `torch.relu` in place of PyTorch's `F.relu`.
 _IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert", "relu"])
-_METADATA = frozenset(
+METADATA = frozenset(
     [
         "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size",
         "is_floating_point", "is_complex", "is_signed", "get_device", "data_ptr", "untyped_storage", "storage",
