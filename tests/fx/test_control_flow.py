@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 from types import ModuleType
 from typing import Any
 
@@ -87,6 +88,21 @@ def test_a_graph_takes_the_branches_of_its_inputs(name: str) -> None:
         same(program(x), flow(calls, x))
         same(graph(x), flow(calls, x))
         same(make_fx(graph)(INPUTS[0])(x), flow(calls, x))
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_programs_are_saved_with_their_branches(name: str) -> None:
+    def flow(c: Calls, x: Any) -> Any:
+        return FLOWS[name](c, x * x.shape[0])
+
+    program = exported(wengert, flow, INPUTS[0], dynamic_shapes={"x": {0: Dim("rows")}})
+    file = io.BytesIO()
+    wengert.export.save(program, file)
+    file.seek(0)
+    read = wengert.export.load(file)
+    assert shown(read.graph_module) == shown(program.graph_module)
+    for x in INPUTS:
+        same(read.module()(x[:1]), flow(Calls(wengert), x[:1]))
 
 
 @pytest.mark.parametrize("name", SLOPES)

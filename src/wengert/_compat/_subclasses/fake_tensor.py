@@ -116,7 +116,7 @@ class FakeTensor(Tensor):
         with _plainly(self.fake_mode):
             Tensor.grad.__set__(self, value)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **options: Any) -> str:  # type: ignore[override]
         with _plainly(self.fake_mode):
             text = Tensor.__repr__(self)
         text = text if text.startswith("Parameter(") else "FakeTensor(" + text.partition("(")[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -289,12 +290,16 @@ def _name_inputs(call: Node, root: Any) -> None:
     for k in call.target.functions:  # type: ignore[union-attr]
         module = getattr(root, call.args[k].target)  # type: ignore[union-attr]
         graph = module.graph
-        inputs, names = graph.find_nodes(op="placeholder"), {n.name for n in operands}
-        for node in graph.nodes if call.target in (cond, map_impl) else ():
-            if node.name in names and node not in inputs:
-                node.name = graph._graph_namespace.create_name(node.name, node)
-        for node, operand in zip(inputs, operands, strict=True) if call.target in (cond, map_impl) else ():
-            node.name = node.target = operand.name
+        if call.target in (cond, map_impl):
+            inputs, names = graph.find_nodes(op="placeholder"), {n.name for n in operands}
+            taken = names | {n.name for n in graph.nodes}
+            for node in graph.nodes:
+                if node.name in names and node not in inputs:
+                    stem = re.sub(r"_\d+$", "", node.name)
+                    node.name = next(name for k in itertools.count(1) if (name := f"{stem}_{k}") not in taken)
+                    taken.add(node.name)
+            for node, operand in zip(inputs, operands, strict=True):
+                node.name = node.target = operand.name
         for node in graph.nodes:
             if isinstance(node.target, HigherOrderOperator):
                 _name_inputs(node, module)
