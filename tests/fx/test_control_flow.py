@@ -215,3 +215,23 @@ def test_functions_that_no_graph_can_hold(branch: Any) -> None:
 def test_cond_takes_each_elements_branch_inside_of_vmap() -> None:
     f = wengert.vmap(lambda p, x: wengert.cond(p, lambda x: x + 1, lambda x: x * 2, (x,)))
     assert f(wengert.tensor([True, False]), wengert.tensor([1.0, 5.0])).tolist() == [2.0, 10.0]
+
+
+def test_traces_of_jit_have_both_branches() -> None:
+    module = Gated()
+    with pytest.warns(DeprecationWarning):
+        traced = wengert.jit.trace(module, INPUTS[0])
+    for x in INPUTS:
+        same(traced(x), module(x))
+
+
+def test_numbers_beside_results_with_a_history_are_results_of_the_call() -> None:
+    linear = nn.Linear(3, 3)
+
+    def flow(c: Calls, x: Any) -> Any:
+        return c.while_loop(lambda i, y: i < x.sum(), lambda i, y: (i + 1, linear(y)), (wengert.tensor(0), x * 2))
+
+    program = exported(wengert, flow, INPUTS[0]).module()
+    graph = make_fx(lambda x: flow(Calls(wengert), x))(INPUTS[0])
+    for x in INPUTS:
+        assert program(x)[0] == graph(x)[0] == flow(Calls(wengert), x)[0]

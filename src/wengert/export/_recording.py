@@ -33,7 +33,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
-from ..utils._higher_order import writing
+from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
@@ -106,20 +106,17 @@ class Recorder(PythonKeyTracer):
         """A context in which the calls of a module are written."""
         from ._layers import layers_noted, layers_replaced
 
-        writing.append(self.dispatch)
-        try:
-            with (
-                nullcontext() if self.unbacked is None else extremes_of_numbers(),
-                layers_replaced(self),
-                layers_noted(self, root),
-                self.dispatch,
-                self.mode,
-                torch.fx.traceback.preserve_node_meta(False),
-                _set_apart(),
-            ):
-                yield
-        finally:
-            writing.pop()
+        with (
+            written_by(self.dispatch),
+            nullcontext() if self.unbacked is None else extremes_of_numbers(),
+            layers_replaced(self),
+            layers_noted(self, root),
+            self.dispatch,
+            self.mode,
+            torch.fx.traceback.preserve_node_meta(False),
+            _set_apart(),
+        ):
+            yield
 
     # ---- tensors and nodes
     def note(self, tensor: Tensor, node: Node) -> None:

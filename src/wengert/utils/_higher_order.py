@@ -5,7 +5,8 @@ While a graph is written (``writing``), a call becomes one node, and its functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import wengert as torch
@@ -47,6 +48,16 @@ class HigherOrderOperator:
 def is_written() -> bool:
     """Whether calls are written into a graph."""
     return bool(writing) and not writing[-1].quiet
+
+
+@contextmanager
+def written_by(mode: Any) -> Iterator[None]:
+    """A context in which a mode writes calls."""
+    writing.append(mode)
+    try:
+        yield
+    finally:
+        writing.pop()
 
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:

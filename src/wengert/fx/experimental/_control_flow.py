@@ -79,7 +79,10 @@ def written(tracer: Any, op: HigherOrderOperator, args: Any) -> Any:
     given += values
     if torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in given):
         rows = len(args[1]) if op is map_impl else len(given)
-        return _Written.apply(tracer.dispatch, op, args[0], modules, results, rows, *given)
+        results = _Written.apply(tracer.dispatch, op, args[0], modules, results, rows, *given)
+        with tracer.dispatch.silent():
+            for result, item in zip(results, list(node.users), strict=True):
+                tracer.note(result, item)
     return tuple(results)
 
 

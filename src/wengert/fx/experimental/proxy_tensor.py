@@ -33,7 +33,7 @@ from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload, bodies_written
 from ...utils._aten_calls import as_written, call_of
-from ...utils._higher_order import writing
+from ...utils._higher_order import writing, written_by
 from ...utils._python_dispatch import OperatorMode
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._lazy_graph_module import _make_graph_module
@@ -510,13 +510,9 @@ def make_fx(
             pairs = zip(inputs, tracer.graph.nodes, strict=True)
             inputs = [tracer.sizes.input(leaf, node, i) for i, (leaf, node) in enumerate(pairs)]
         makers = Makers(mode)
-        writing.append(mode)
-        try:
-            numbers = nullcontext() if tracer.sizes is None else extremes_of_numbers()
-            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), numbers:
-                result = f(*pytree.tree_unflatten(inputs, spec))
-        finally:
-            writing.pop()
+        numbers = nullcontext() if tracer.sizes is None else extremes_of_numbers()
+        with written_by(mode), mode, makers, passes_written(mode), bodies_written(makers.called_overload), numbers:
+            result = f(*pytree.tree_unflatten(inputs, spec))
         outputs, out_spec = pytree.tree_flatten(result)
         if nested:
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
