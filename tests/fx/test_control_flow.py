@@ -219,7 +219,7 @@ def test_cond_takes_each_elements_branch_inside_of_vmap() -> None:
 
 def test_traces_of_jit_have_both_branches() -> None:
     module = Gated()
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="is deprecated"):
         traced = wengert.jit.trace(module, INPUTS[0])
     for x in INPUTS:
         same(traced(x), module(x))

@@ -285,7 +285,7 @@ class Flow(nn.Module):
 
 @pytest.mark.parametrize("flow", [
     lambda f, x: torch.cond(x.sum() > 0, lambda x: f(x), lambda x: -x, (x,)),
-    lambda f, x: torch.cond(x.sum() > 0, lambda x: torch.cond(x.max() > 2, f, torch.sin, (x,)), lambda x: x + x[0], (x,)),
+    lambda f, x: torch.cond(x.sum() > 0, lambda x: torch.cond(x.max() > 2, f, torch.sin, (x,)), lambda x: x + 1, (x,)),
     lambda f, x: torch.while_loop(lambda i, y: i < x.sum(), lambda i, y: (i + 1, f(y)), (torch.tensor(0), x * 2)),
     lambda f, x: scan(lambda a, row: (f(a), a * row), x[0].clone(), x),
     lambda f, x: map(lambda row, y: f(row) * y, x, x[1].clone()),

@@ -1,4 +1,4 @@
-"""``cond`` and loops in ONNX: ``If`` and ``Loop``, whose graphs use names from outside; ``map`` and ``scan`` in steps."""
+"""``cond`` and loops in ONNX: ``If`` and ``Loop``, whose graphs use names from outside; ``map``, ``scan`` in steps."""
 
 from __future__ import annotations
 
