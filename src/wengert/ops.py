@@ -12,6 +12,8 @@ def __getattr__(name: str) -> object:
         from .utils._aten import aten
 
         return aten
+    if name == "higher_order":
+        return import_module(".utils._higher_order", __package__)
     if name == "profiler":
         return import_module(".autograd.profiler", __package__)
     if name == "load_library":
@@ -26,7 +28,9 @@ def _of_dispatcher(name: str) -> object:
     """What PyTorch has in ``torch._ops``, which is here the room of the operators."""
     if name in ("OpOverload", "OpOverloadPacket"):
         return getattr(import_module(".utils._aten", __package__), name)
-    if name in ("HigherOrderOperator", "TorchBindOpOverload"):  # none is here
+    if name == "HigherOrderOperator":
+        return import_module(".utils._higher_order", __package__).HigherOrderOperator
+    if name == "TorchBindOpOverload":  # none is here
         return import_module("._base.absent", __package__).absent_class(name)
     if name == "ops":
         return sys.modules[__name__]

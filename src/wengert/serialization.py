@@ -124,7 +124,7 @@ class skip_data:
 
     def __init__(self, materialize_fake_tensors: bool = False) -> None:
         if materialize_fake_tensors:
-            raise NotImplementedError("wengert has no fake tensors")
+            raise NotImplementedError("fake tensors cannot be loaded with the data of a file")
 
     def __enter__(self) -> None:
         self._before = _options.skip_data

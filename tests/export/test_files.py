@@ -236,3 +236,30 @@ def test_random_changes_are_clear_errors_or_programs(monkeypatch: pytest.MonkeyP
                 *_files._PYTHON.values(), torch._C._set_grad_enabled,
             )  # fmt: skip
     assert 0 < loaded < 300
+
+
+class Branches(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,))
+
+
+def test_functions_in_files_are_graphs_of_operators() -> None:
+    def changed(change: Any) -> None:
+        data = written(torch.export.export(Branches(), (torch.ones(2),)))
+        by_name = {n["name"]: n for n in data["nodes"]}
+        change(data, by_name)
+        with pytest.raises(RuntimeError, match=r"torch\.export\.load: "):
+            read(data)
+
+    changed(lambda data, nodes: nodes["cond"]["args"]["tuple"].__setitem__(1, {"node": 0}))
+    changed(lambda data, nodes: nodes["cond"]["args"]["tuple"].__setitem__(3, 5))
+    changed(lambda data, nodes: nodes["cond"]["args"]["tuple"].__setitem__(3, {"tuple": [1]}))
+    changed(lambda data, nodes: nodes["cond"].update(target="higher_order.eval"))
+    changed(lambda data, nodes: nodes["cond"].update(target="higher_order.while_loop"))
+    changed(lambda data, nodes: nodes["true_graph_0"].update(name="forward"))
+    changed(lambda data, nodes: nodes["true_graph_0"].pop("nodes"))
+    changed(lambda data, nodes: nodes["true_graph_0"].update(outputs={"tuple": [1]}))
+    changed(lambda data, nodes: nodes["true_graph_0"]["nodes"].reverse())
+    changed(lambda data, nodes: nodes["true_graph_0"]["nodes"][1].update(target="os.system"))
+    changed(lambda data, nodes: nodes["true_graph_0"]["nodes"].append(nodes["true_graph_0"]))
+    changed(lambda data, nodes: data["nodes"].append({"name": "c", "op": "placeholder"}))

@@ -11,6 +11,8 @@ import pytest
 from export_cases import all_expressions, module_of
 
 import wengert as torch
+from wengert._higher_order_ops.map import map
+from wengert._higher_order_ops.scan import scan
 from wengert.utils import _pytree as pytree
 
 onnx = pytest.importorskip("onnx", reason="ONNX models are made with the package onnx: pip install 'wengert[onnx]'")
@@ -268,3 +270,26 @@ def test_options_and_the_program() -> None:
             (torch.ones(1, 2, 3),),
             opset_version=opset,
         )
+
+
+class Flow(nn.Module):
+    """A module of one way to control what is computed."""
+
+    def __init__(self, flow: Any) -> None:
+        super().__init__()
+        self.linear, self.flow = nn.Linear(3, 3), flow
+
+    def forward(self, x: Any) -> Any:
+        return self.flow(self.linear, x)
+
+
+@pytest.mark.parametrize("flow", [
+    lambda f, x: torch.cond(x.sum() > 0, lambda x: f(x), lambda x: -x, (x,)),
+    lambda f, x: torch.cond(x.sum() > 0, lambda x: torch.cond(x.max() > 2, f, torch.sin, (x,)), lambda x: x + 1, (x,)),
+    lambda f, x: torch.while_loop(lambda i, y: i < x.sum(), lambda i, y: (i + 1, f(y)), (torch.tensor(0), x * 2)),
+    lambda f, x: scan(lambda a, row: (f(a), a * row), x[0].clone(), x),
+    lambda f, x: map(lambda row, y: f(row) * y, x, x[1].clone()),
+])  # fmt: skip
+def test_control_flow(flow: Any) -> None:
+    x = torch.ones(2, 3)
+    check(Flow(flow), (x,), (-x,), (3 * x,))

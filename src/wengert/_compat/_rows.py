@@ -416,7 +416,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_dynamo.utils": (
         "what libraries ask the compiler.", lambda module: {"counters": find("_compile.counts:counters")},
         answers("is_compile_supported", lambda device_type: False, UNTRACED),
-        answers("detect_fake_mode", lambda inputs=None: None, "``None``: every tensor has its data."),
+        aliases("_subclasses.fake_tensor", "detect_fake_mode"),
     ),
     "_dynamo.source": (
         "what names the inputs of a graph.", aliases("fx.experimental._shape_env", "ConstantSource LocalSource")),
@@ -425,14 +425,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "decorators of tests.", answers("skipIfNoDynamoSupport", itself),
         answers("skipIfNoFBGEMM skipIfNoQNNPACK skipIfNoONEDNN skipIfNoX86", switches.skipped, "Skips the test."),
     ),
-    "_guards": ("", answers("active_fake_mode detect_fake_mode", lambda *inputs: None, UNTRACED)),
-    "_subclasses": ("what libraries ask about tensors that PyTorch's compiler makes. There are none.",),
-    "_subclasses.fake_tensor": (
-        "tensors without data, by which PyTorch's compiler finds shapes. None is here.",
-        classes("FakeTensor FakeTensorConverter FakeTensorMode"),
-        classes("DataDependentOutputException DynamicOutputShapeException", RuntimeError, "Never raised."),
-        answers("is_fake", lambda x: False, "False: every tensor has its data."),
-        answers("unset_fake_temporarily", nullcontext, "A context that does nothing.")),
+    "_guards": (
+        "tensors without data, as PyTorch's compiler finds them.",
+        aliases("_subclasses.fake_tensor", "active_fake_mode detect_fake_mode")),
     "_subclasses.functional_tensor": (
         "", classes("CppFunctionalizeAPI FunctionalTensor FunctionalTensorMode PythonFunctionalizeAPI")),
     "jit": (

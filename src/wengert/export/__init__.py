@@ -8,14 +8,16 @@
 """
 
 from ..utils._pytree import register_dataclass
+from ._draft import draft_export
 from ._files import load, save
 from ._tracing import export
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
 from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, default_decompositions
 from .graph_signature import ExportBackwardSignature, ExportGraphSignature
+from .unflatten import UnflattenedModule, unflatten
 
 __all__ = [
     "AdditionalInputs", "Constraint", "Dim", "ExportBackwardSignature", "ExportGraphSignature", "ExportedProgram",
     "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "default_decompositions", "dims", "export", "load",
-    "register_dataclass", "save",
+    "UnflattenedModule", "draft_export", "register_dataclass", "save", "unflatten",
 ]  # fmt: skip

@@ -28,8 +28,8 @@ from .graph_signature import ExportGraphSignature, InputKind
 Tensor = torch.Tensor
 
 
-def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
-    """The divided graph and its signature.
+def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature, Module]:
+    """The divided graph, its signature, and the module that has its graphs of functions.
 
     Raises:
         NotImplementedError: a function makes a tensor of numbers.
@@ -48,16 +48,21 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature]:
     base = {size.symbol: users[size.leaf].meta["val"].shape[size.dim] for size in found}
     base |= numbers
     sizes = [base, *other_sizes(base, program.range_constraints)]
-    traces = [Trace(*_divided(program, table, tried), {}, None, [], [], {}) for tried in sizes]
+    traces = []
+    for tried in sizes:
+        graph, signature, root = _divided(program, table, tried)
+        traces.append(Trace(graph, signature, {}, None, [], [], {}, root))
     merged_at(traces, sizes, found)
-    return traces[0].graph, traces[0].signature
+    return traces[0].graph, traces[0].signature, traces[0].root
 
 
-def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph, ExportGraphSignature]:
+def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph, ExportGraphSignature, Module]:
     """The divided graph, for these sizes."""
     known: dict[Node, Any] = {}
     new, root = Graph(), Module()
-    result = Divider(new, table, root, lambda node: _value(node, sizes), make_fx).copy(program.graph, known)
+    result = Divider(new, table, root, lambda node: _value(node, sizes), make_fx).copy(
+        program.graph, known, program.graph_module
+    )
     if any(True for _ in root.buffers()):
         raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")
     new.output(result)
@@ -70,7 +75,7 @@ def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph,
         replace(spec, arg=replace(spec.arg, name=made.name)) if isinstance(made, Node) else spec
         for spec, made in zip(program.graph_signature.output_specs, pytree.tree_leaves(result), strict=True)
     ]
-    return new, replace(program.graph_signature, output_specs=outputs)
+    return new, replace(program.graph_signature, output_specs=outputs), root
 
 
 def _value(node: Node, sizes: dict[Symbol, int]) -> Any:

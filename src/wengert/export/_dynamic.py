@@ -18,11 +18,13 @@ import numpy as np
 
 import wengert as torch
 
+from ..fx.experimental._control_flow import lift
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph_module import GraphModule
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
+from ..utils._higher_order import HigherOrderOperator
 from ._recording import Recorder
 from ._tracing import Trace, line_of, traced, user_error
 from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges
@@ -206,7 +208,11 @@ class _Merged:
 
     def nodes(self) -> None:
         """Compare the traces, node by node."""
-        for nodes in zip(*self.lists, strict=False):
+        self._compared(self.lists, [t.root for t in self.traces], None)
+
+    def _compared(self, lists: list[list[Node]], roots: list[Module], place: Node | None) -> None:
+        """Compare lists of nodes; ``place``: the node ahead of which sizes are computed, where it is another's."""
+        for nodes in zip(*lists, strict=False):
             node = nodes[0]
             calls = [(n.op, n.target, n.name) for n in nodes]
             if any(call != calls[0] for call in calls):
@@ -214,17 +220,28 @@ class _Merged:
                 raise _violated(
                     self.changed(calls), f"the module calls {node.target} or {other.target}, as the size is", node
                 )
-            with self.graph.inserting_before(node):
+            with self.graph.inserting_before(place or node):
                 node.args = self.merged([n.args for n in nodes], node)
                 node.kwargs = self.merged([n.kwargs for n in nodes], node)
+            if isinstance(node.target, HigherOrderOperator):
+                self._functions(nodes, roots, place or node)
             self.note_shape(nodes)
             if "hint" in node.meta:
                 node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
-        counts = [len(nodes) for nodes in self.lists]
+        counts = [len(nodes) for nodes in lists]
         if len(set(counts)) > 1:
             raise _violated(
-                self.changed(counts), "the module calls more or fewer operators, as the size is", self.lists[0][-2]
+                self.changed(counts), "the module calls more or fewer operators, as the size is", lists[0][-2]
             )
+
+    def _functions(self, nodes: Any, roots: list[Module], place: Node) -> None:
+        """Merge the graphs of the functions that ``cond`` or a loop is given; sizes become operands."""
+        modules = []
+        for k in nodes[0].target.functions:
+            inner: list[Any] = [getattr(root, n.args[k].target) for root, n in zip(roots, nodes, strict=True)]
+            self._compared([list(m.graph.nodes) for m in inner], inner, place)
+            modules.append(inner[0])
+        lift(nodes[0], modules)
 
     def outputs(self, trace: Trace) -> None:
         """Say in the signature which results are sizes."""
@@ -355,7 +372,7 @@ def _check_results(mod: Module, trace: Trace, tried: Trace, symbol: Symbol) -> N
         for spec in trace.signature.input_specs
     ]
     with torch.no_grad():
-        results = Interpreter(GraphModule(Module(), trace.graph)).run(*given)
+        results = Interpreter(GraphModule(trace.root, trace.graph)).run(*given)
     for i, (made, expected) in enumerate(zip(results, tried.outputs, strict=True)):
         if isinstance(made, Tensor) and (
             made.shape != expected.shape

@@ -19,10 +19,12 @@ import wengert as torch
 from .._base.errors import noted, printable
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph import Graph
+from ..fx.graph_module import GraphModule
 from ..fx.node import Node
 from ..utils import _pytree as pytree
 from ..utils._aten import OpOverload
 from ..utils._aten_schemas import schemas
+from ..utils._higher_order import HigherOrderOperator, cond, map_impl, scan, while_loop
 from ._dynamic import ValueRanges
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
@@ -45,6 +47,7 @@ _PYTHON |= {f"aten.{op.__name__}": op for op in (
     torch.ops.aten.sym_size.int, torch.ops.aten.item.default, torch.ops.aten._assert_scalar.default
 )}  # fmt: skip
 _ARGUMENTS = {"neg": 1, "abs": 1, "sym_not": 1, "sym_float": 1, "sym_int": 1, "sym_ite": 3, "item.default": 1}
+_FUNCTIONALS = {f"higher_order.{op}": op for op in (cond, map_impl, scan, while_loop)}
 _GRAD = "torch._C._set_grad_enabled"
 _CONSTANTS = {
     str(c): c
@@ -78,18 +81,12 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
         raise TypeError(
             f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead."
         )
-    places: dict[Node, int] = {}
-    nodes = []
-    for node in ep.graph.nodes:
-        if node.op != "output":
-            nodes.append(_written_node(node, places))
-        places[node] = len(places)
-    output: Any = next(n for n in reversed(list(ep.graph.nodes)) if n.op == "output")
+    nodes, outputs = _written_graph(ep.graph_module)
     tensors = {s.target: ep.tensor(str(s.target)) for s in ep.graph_signature.input_specs if s.target is not None}
     torch.save(
         {
             "wengert.export": VERSION, "name": ep.name, "nodes": nodes,
-            "outputs": [_written(a, places) for a in output.args[0]],
+            "outputs": outputs["tuple"],
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
             "ranges": {str(k): [v.lower, v.upper] for k, v in ep.range_constraints.items()},
@@ -125,9 +122,24 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, **_: Any) -> Expo
 
 
 # ---- writing
-def _written_node(node: Node, places: dict[Node, int]) -> dict[str, Any]:
+def _written_graph(module: GraphModule) -> tuple[list[Any], Any]:
+    """The nodes of a graph, and what it returns."""
+    places: dict[Node, int] = {}
+    nodes: list[Any] = []
+    for node in module.graph.nodes:
+        if node.op == "output":
+            return nodes, _written(node.args[0], places)
+        nodes.append(_written_node(node, places, module))
+        places[node] = len(places)
+    raise ValueError("torch.export.save: the program returns nothing")
+
+
+def _written_node(node: Node, places: dict[Node, int], owner: GraphModule) -> dict[str, Any]:
     meta = node.meta.get("val")
     made: dict[str, Any] = {"name": node.name, "op": node.op}
+    if node.op == "get_attr":  # the graph of a function that ``cond`` or a loop is given
+        nodes, outputs = _written_graph(getattr(owner, str(node.target)))
+        return made | {"nodes": nodes, "outputs": outputs}
     if node.op == "call_function":
         made |= {
             "target": _target_name(node), "args": _written(node.args, places),
@@ -150,6 +162,8 @@ def _target_name(node: Node) -> str:
     target: Any = node.target
     if isinstance(target, OpOverload):
         return f"aten.{target.__name__}"
+    if isinstance(target, HigherOrderOperator):
+        return f"higher_order.{target.__name__}"
     for space in ("operator", "torch"):
         name = f"{space}.{getattr(target, '__name__', '')}"
         if name in _PYTHON:
@@ -250,7 +264,8 @@ class _Reader:
 
     def __init__(self, read: dict[Any, Any]) -> None:
         self.read = read
-        self.graph = Graph()
+        self.graph, self.root = Graph(), torch.nn.Module()
+        self.depth = 0  # of a function's graph
         self.nodes: list[Node] = []
         self.names: set[str] = set()
         self.seen: set[int] = set()  # the containers that were read: shared ones, 50 levels deep, have 2**50 items
@@ -298,7 +313,8 @@ class _Reader:
         ranges, dynamic = self.ranges(), self.dynamic(len(users))
         return ExportedProgram(
             self.graph, ExportGraphSignature(specs, made), state, {k: v for k, v in tensors.items() if k not in state},
-            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic, self.parameters(),
+            in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic, self.parameters(), None,
+            self.root,
         )  # fmt: skip
 
     def parameters(self) -> list[str]:
@@ -331,15 +347,35 @@ class _Reader:
         _need(name not in self.names, f"two nodes have the name {name}")
         self.names.add(name)
         op = _item(written, "op", str)
-        _need(op == ("call_function" if spec is None else "placeholder"), f"the node {name} has the wrong kind")
-        if spec is not None:
+        if self.depth and op == "placeholder":
+            _need(all(n.op == "placeholder" for n in self.nodes), "an input stands behind what computes")
+            node = placeholder(self.graph, name)
+        elif spec is not None:
+            _need(op == "placeholder", f"the node {name} has the wrong kind")
             _need(spec.arg.name == name, "the inputs have other names than their nodes")
             node = placeholder(self.graph, name)
+        elif op == "get_attr":
+            node = self.function(written, _target(name))
         else:
+            _need(op == "call_function", f"the node {name} has the wrong kind")
             node = self.call(written, name)
         _need(node.name == name, f"a node may not have the name {name}")
         self.note(node, written, spec)
         self.nodes.append(node)
+
+    def function(self, written: Any, name: str) -> Node:
+        """Add the graph of a function that ``cond`` or a loop is given."""
+        inner = _Reader(self.read)
+        inner.seen, inner.depth = self.seen, self.depth + 1
+        _need(inner.depth <= _DEPTH, "graphs are nested too deep")
+        for node in self.once(_item(written, "nodes", list)):
+            inner.node(node, None)
+        result = inner.argument(written.get("outputs"), 0)
+        results = result if isinstance(result, (list, tuple)) else [result]
+        _need(all(isinstance(o, Node) for o in results), "a function returns no tensors")
+        inner.graph.output(result)
+        setattr(self.root, name, GraphModule(inner.root, inner.graph))
+        return self.graph.create_node("get_attr", name, (), {}, name)
 
     def call(self, written: Any, name: str) -> Node:
         """Add the call of an operator, which is looked up by its name."""
@@ -349,6 +385,11 @@ class _Reader:
         _need(isinstance(args, tuple), "the arguments of a node are no tuple")
         function, allowed, least, most = _function(target)
         _need(kwargs.keys() <= allowed and least <= len(args) <= most, f"{target} has no such arguments")
+        if isinstance(function, HigherOrderOperator):
+            _need(all(_is_function(args[k]) for k in function.functions), f"{target} is given no functions")
+            lists = [args[k] for k in function.operands]
+            known = all(isinstance(a, (list, tuple)) and all(isinstance(n, Node) for n in a) for a in lists)
+            _need(known, f"{target} is given no tensors")
         _need(function is not operator.getitem or isinstance(args[0], Node), "an item of no value is taken")
         return self.graph.create_node("call_function", function, args, kwargs, name)
 
@@ -444,6 +485,10 @@ class _Reader:
         return made
 
 
+def _is_function(value: Any) -> bool:
+    return isinstance(value, Node) and value.op == "get_attr"
+
+
 def _is_list(value: Any, length: int) -> bool:
     return isinstance(value, list) and len(value) == length
 
@@ -486,6 +531,9 @@ def _function(target: str) -> tuple[Any, set[str], int, int]:
     if target in _PYTHON:
         count = _ARGUMENTS.get(target.partition(".")[2], 2)
         return _PYTHON[target], set(), count, count
+    if target in _FUNCTIONALS:
+        count = 3 if target == "higher_order.map_impl" else 4
+        return _FUNCTIONALS[target], set(), count, count
     if target == _GRAD:
         return torch._C._set_grad_enabled, set(), 1, 1
     parts = target.split(".")

@@ -33,6 +33,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
+from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
@@ -55,7 +56,7 @@ _CASTS = {
     "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64",
     "cdouble": "complex128",
 }  # fmt: skip
-_LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__",
+LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__",
                             "__complex__", "__contains__", "equal", "allclose"])  # fmt: skip
 _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"])
 
@@ -82,7 +83,7 @@ class Recorder(PythonKeyTracer):
         bounded: whether the inputs' sizes are the examples'.
     """
 
-    record_stack_traces = True
+    record_stack_traces = names_operands = True
     last = ""  # the operator that was run last, for errors
 
     def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
@@ -106,6 +107,7 @@ class Recorder(PythonKeyTracer):
         from ._layers import layers_noted, layers_replaced
 
         with (
+            written_by(self.dispatch),
             nullcontext() if self.unbacked is None else extremes_of_numbers(),
             layers_replaced(self),
             layers_noted(self, root),
@@ -124,7 +126,7 @@ class Recorder(PythonKeyTracer):
         self.of_object[id(tensor)] = tensor, node
         self.nodes[memory_of(tensor)] = tensor._payload, node
 
-    def node_of(self, tensor: Tensor) -> Node:
+    def _node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; a tensor from outside becomes a constant of the graph."""
         known = self.known_node(tensor)
         if known is not None:
@@ -145,12 +147,21 @@ class Recorder(PythonKeyTracer):
         """A new constant."""
         prefix = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
         name = f"{prefix}{len(self.constants)}"
-        node = self.create_node("get_attr", name, (), {})
+        with self.outermost():
+            node = self.create_node("get_attr", name, (), {})
         self.constants[node] = tensor
         self.fixed.add(node)
-        setattr(self.root, name, tensor) if isinstance(tensor, Parameter) else self.root.register_buffer(name, tensor)
         self.note(tensor, node)
         return node
+
+    @property
+    def numbers(self) -> Any:
+        """What knows of numbers that are not known, or None."""
+        return self.unbacked
+
+    def constant_of(self, node: Node) -> Tensor:
+        """The tensor of a constant."""
+        return self.constants[node]
 
     def lifted(self, func: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Any:
         """A copy of a constant that a function makes of numbers."""
@@ -275,12 +286,12 @@ class _Functions(TorchFunctionMode):
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)
             return func(*args, **kwargs)
-        if name in _LEAVE_TENSORS:
+        if name in LEAVE_TENSORS:
             taken = _value_taken(recorder, name, args)
             return func(*args, **kwargs) if taken is NotImplemented else taken
         if name in _MAKE_CONSTANTS and space in ("torch", ""):
             return _constant_made(recorder, func, args, kwargs)
-        if name == "requires_grad_" or (space == "Tensor" and name in _METADATA):
+        if name == "requires_grad_" or (space == "Tensor" and name in METADATA):
             return func(*args, **kwargs)
         composed = COMPOSED.get(f"{space}.{name}")
         if composed is None and space not in ("linalg", "fft", "special"):
@@ -301,7 +312,7 @@ _METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": 
 _SLOTS = frozenset(["__getitem__", "__setitem__"])
 _RELU = "torch.nn.modules.activation.ReLU"
 _IN_PYTHON = frozenset(["__pow__", "__ipow__", "__floordiv__", "unflatten", "_assert"])  # PyTorch's methods
-_METADATA = frozenset(
+METADATA = frozenset(
     [
         "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "is_contiguous", "element_size",
         "is_floating_point", "is_complex", "is_signed", "get_device", "data_ptr", "untyped_storage", "storage",

@@ -48,6 +48,7 @@ class Trace(NamedTuple):
     outputs: list[Any]
     inputs: list[Any]
     ranges: dict[Any, Any]
+    root: Module
 
 
 def export(
@@ -116,7 +117,7 @@ def exported(
     return ExportedProgram(
         trace.graph, trace.signature, state, constants, in_spec, trace.out_spec, ranges | trace.ranges,
         (args, kwargs), type(mod).__name__, _dynamic_places(found), _names_of_arguments(mod, args),
-        [name for name, _ in mod.named_modules(remove_duplicate=False) if name],
+        [name for name, _ in mod.named_modules(remove_duplicate=False) if name], trace.root,
     )  # fmt: skip
 
 
@@ -200,7 +201,10 @@ def traced(
                 spec.arg.name = node.name
     constants = _lift(recorder, mod, specs, before)
     ranges = {} if recorder.unbacked is None else _ranges(recorder.unbacked.known)
-    return Trace(recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges)
+    return Trace(
+        recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges,
+        recorder.root,
+    )  # fmt: skip
 
 
 def _ranges(known: Known) -> dict[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -85,8 +86,9 @@ class ExportedProgram:
         constants: dict[str, Any], in_spec: Any, out_spec: Any, range_constraints: dict[Any, Any],
         example_inputs: Any, name: str = "GraphModule", dynamic: dict[tuple[int, int], Symbol] | None = None,
         forward_arg_names: list[str] | None = None, module_names: list[str] | None = None,
+        root: Module | None = None,
     ) -> None:  # fmt: skip
-        self._graph_module = GraphModule(Module(), graph)
+        self._graph_module = GraphModule(root or Module(), graph)
         self._graph_module.meta["inline_constraints"] = {}
         self.graph_signature = graph_signature
         self._state_dict, self._constants = state_dict, constants
@@ -171,11 +173,11 @@ class ExportedProgram:
             return self
         from ._decomposed import decomposed
 
-        new, signature = decomposed(self, decomp_table)
+        new, signature, root = decomposed(self, decomp_table)
         return ExportedProgram(
             new, signature, self._state_dict, self._constants, self._in_spec,
             self._out_spec, self.range_constraints, self.example_inputs, self.name, self.dynamic,
-            self.forward_arg_names, self.module_names,
+            self.forward_arg_names, self.module_names, root,
         )  # fmt: skip
 
     def validate(self) -> None:
@@ -233,6 +235,8 @@ class ExportedProgram:
                 copied[node] = graph.get_attr(str(spec.target))
             copied[node].meta = dict(node.meta)
         for node in nodes:
+            if node.op == "get_attr":  # the graph of a function that ``cond`` or a loop is given
+                setattr(root, str(node.target), copy.deepcopy(getattr(self._graph_module, str(node.target))))
             copied[node] = graph.node_copy(node, copied.__getitem__)
         for old, made in copied.items():
             lifted = made.op in ("get_attr", "output")

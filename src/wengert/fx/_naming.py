@@ -13,6 +13,7 @@ from .._base.errors import INTERNAL
 from .._base.exports import PACKAGE, is_ours
 from .._tensor_api.torch_function import name_of, public_places
 from ..utils._aten import OpOverload, OpOverloadPacket
+from ..utils._higher_order import HigherOrderOperator
 
 # What PyTorch's functional takes from its compiled part, by the name that a trace shows.
 _COMPILED_NN = frozenset(
@@ -96,6 +97,8 @@ def qualified_name(fn: Callable[..., Any]) -> str:
     """How a graph's code calls a function: ``torch.relu``, ``torch.nn.functional.dropout``, ``getattr``."""
     if isinstance(fn, (OpOverload, OpOverloadPacket)):
         return f"{as_torch(fn.__module__)}.{fn.__name__}"
+    if isinstance(fn, HigherOrderOperator):
+        return f"torch.ops.higher_order.{fn.__name__}"
     name = fn.__name__
     if getattr(builtins, name, None) is fn:
         return name
@@ -119,7 +122,7 @@ def qualified_name(fn: Callable[..., Any]) -> str:
 
 def is_from_torch(obj: Any) -> bool:
     """Whether generated code reaches an object by ``torch.``; what only private modules have is handed in instead."""
-    if isinstance(obj, (OpOverload, OpOverloadPacket)) or id(obj) in public_places():
+    if isinstance(obj, (OpOverload, OpOverloadPacket, HigherOrderOperator)) or id(obj) in public_places():
         return True
     module = getattr(obj, "__module__", None)
     if module is None:

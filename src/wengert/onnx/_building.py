@@ -19,6 +19,7 @@ from ..export._tracing import line_of
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.node import Node, map_arg
 from ..utils._aten import OpOverload
+from ..utils._higher_order import HigherOrderOperator
 from ._errors import UnsupportedOperatorError
 
 Tensor = torch.Tensor
@@ -110,6 +111,7 @@ class Builder:
         self.taken_at: dict[Node, int] = {}  # the version that a view was taken of
         self.used: dict[str, int] = {}
         self.known: dict[Any, str] = {}
+        self.captured: set[str] = set()  # names that graphs inside of the graph use
         self.node: Any = None  # that is being emitted
 
     # ---- names
@@ -174,6 +176,11 @@ class Builder:
             raise self.unsupported(f"size {dim} of an argument may differ, and this operator needs to know it")
         return size
 
+    def info(self, value: Value) -> Any:
+        """What an input or output is."""
+        shape = [s if isinstance(s, int) else str(s) for s in value.shape]
+        return self.onnx.helper.make_tensor_value_info(value.name, self.element_type(value.dtype), shape)
+
     def ints(self, values: Any) -> str:
         """The name of a list of sizes as a tensor; some may be values of the graph."""
         values = list(values)
@@ -215,6 +222,11 @@ class Builder:
         """Emit what a node of the exported program computes."""
         self.node = node
         target: Any = node.target
+        if isinstance(target, HigherOrderOperator):
+            from ._control_flow import written
+
+            self.values[node] = written(self, node)
+            return
         if not isinstance(target, OpOverload):
             self.values[node] = self.of_python(node)
             return

@@ -171,7 +171,7 @@ def converted(onnx: Any, program: ExportedProgram, opset: int, input_names: Any,
         else:
             name = b.fresh(wanted.pop(0) if wanted else node.name)
             b.values[node] = Value(name, node.meta["val"].dtype, b.sizes_of(node))
-            inputs.append(_info(b, b.values[node]))
+            inputs.append(b.info(b.values[node]))
     for node, spec in parameters.items():
         tensor = program.tensor(str(spec.target)).detach()
         if not node.users:
@@ -181,10 +181,10 @@ def converted(onnx: Any, program: ExportedProgram, opset: int, input_names: Any,
         b.initializers.append(onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         b.values[node] = Value(name, tensor.dtype, tuple(tensor.shape), array)
     for node in nodes[len(signature.input_specs) : -1]:
-        if node.users or _writes(node):
+        if node.op != "get_attr" and (node.users or _writes(node)):
             b.run(node)
     outputs = _outputs(b, nodes[-1], list(output_names or ()))
-    used = {i for n in b.nodes for i in n.input}
+    used = b.captured | {i for n in b.nodes for i in n.input}
     graph = onnx.helper.make_graph(
         b.nodes, "main_graph", inputs, outputs, [i for i in b.initializers if i.name in used]
     )
@@ -218,10 +218,5 @@ def _outputs(b: Builder, node: Any, wanted: list[str]) -> list[Any]:
             final = b.fresh(name or f"{value.name}_out")
             b.nodes.append(b.onnx.helper.make_node("Identity", [value.name], [final], name=b.fresh(f"node_{final}")))
         taken.add(final)
-        infos.append(_info(b, Value(final, value.dtype, value.shape)))
+        infos.append(b.info(Value(final, value.dtype, value.shape)))
     return infos
-
-
-def _info(b: Builder, value: Value) -> Any:
-    shape = [s if isinstance(s, int) else str(s) for s in value.shape]
-    return b.onnx.helper.make_tensor_value_info(value.name, b.element_type(value.dtype), shape)

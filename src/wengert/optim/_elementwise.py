@@ -277,7 +277,7 @@ class ElementwiseOptimizer(Optimizer):
                     if type(a) is not np.ndarray or not a.flags.writeable:
                         a = writable(p)
                     if differentiable or not isinstance(a, np.ndarray):
-                        self._step_recorded(group, p, grad)
+                        self._step_recorded(group, p, p.grad)
                     else:
                         state = self._state_of(group, p)
                         kernel, names, constants = self._rule(group, state, number)

@@ -322,6 +322,9 @@ class CustomOpDef:
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         given = [a for a in tree_leaves((args, kwargs)) if isinstance(a, Tensor)]
+        mode = next((a.fake_mode for a in given if hasattr(a, "fake_mode")), None)  # type: ignore[attr-defined]
+        if mode is not None and not mode.running:
+            return mode.run_custom(self._run, self._opoverload, args, kwargs)
         kernel = self._kernel_for("meta" if any(a.is_meta for a in given) else "cpu")
         result = kernel(*args, **kwargs)
         if self._declared:

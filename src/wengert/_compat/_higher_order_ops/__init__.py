@@ -1,7 +1,7 @@
 """Control flow as functions of functions: ``cond``, ``while_loop``, ``scan``, ``associative_scan``, ``map``.
 
-PyTorch has them for its tracer. wengert does not trace: they are Python's own ``if`` and loops, with PyTorch's rules
-for arguments and results, and are differentiable.
+They are Python's own ``if`` and loops, with PyTorch's rules for arguments and results, and are differentiable. While a
+graph is written, each is a node of it (``_written``).
 """
 
 from .associative_scan import associative_scan

@@ -8,7 +8,11 @@ from typing import Any
 import wengert as torch
 from wengert._kinds.dims import normal_dim
 from wengert._tape.tensor import Tensor
+from wengert.utils import _higher_order as operators
+from wengert.utils._higher_order import is_written
 from wengert.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+from ._written import Flat
 
 __all__ = ["scan"]
 
@@ -37,6 +41,8 @@ def scan(
         if not given or not all(isinstance(t, Tensor) for t in given):
             raise RuntimeError(f"{name} leaves must be a Tensor")
     dim = normal_dim(dim, leaves[0].ndim)
+    if is_written():
+        return _written(combine_fn, init, xs, dim, reverse)
     carry, outs = init, []
     steps = range(leaves[0].shape[dim])
     for i in reversed(steps) if reverse else steps:
@@ -48,3 +54,14 @@ def scan(
 
 
 _fake_scan = scan  # a loop in Python, with which PyTorch's tests compare
+
+
+def _written(combine_fn: Any, init: Any, xs: Any, dim: int, reverse: bool) -> Any:
+    """``scan`` while a graph is written: of rows, in order."""
+    flat = Flat(init, xs)
+    count = len(tree_leaves(init))
+    rows = [t.movedim(dim, 0) if dim else t for t in flat.tensors[count:]]
+    rows = [t.flip([0]) if reverse else t for t in rows]
+    made = operators.scan(flat.function(combine_fn), flat.tensors[:count], rows, ())
+    stacked = [t.flip([0]) if reverse else t for t in made[count:]]
+    return flat.result([*made[:count], *[t.movedim(0, dim) if dim else t for t in stacked]])

@@ -6,6 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert._tape.tensor import Tensor
+from wengert.utils import _higher_order as operators
+from wengert.utils._higher_order import is_written
+from wengert.utils._pytree import tree_leaves
+
+from ._written import Flat
 
 __all__ = ["while_loop"]
 
@@ -31,6 +36,12 @@ def while_loop(
         raise RuntimeError("body_fn must be callable")
     if not isinstance(carried_inputs, (tuple, list)):
         raise RuntimeError(f"Expect carried_inputs to be a tuple or list but got {type(carried_inputs)}")
+    if is_written():
+        if not all(isinstance(t, Tensor) for t in tree_leaves(carried_inputs)):
+            raise NotImplementedError("while_loop: numbers cannot be carried in a graph; carry tensors")
+        body = Flat(*carried_inputs)
+        condition = Flat(*carried_inputs).function(cond_fn)
+        return body.result(operators.while_loop(lambda *t: condition(*t)[0], body.function(body_fn), body.tensors, ()))
     values = tuple(carried_inputs)
     while _truth(cond_fn(*values)):
         found = body_fn(*values)

@@ -12,9 +12,11 @@ import wengert as torch
 
 from ..._base.constants import make_size
 from ..._tape.tensor import Tensor
+from ...nn.modules.module import Module
 from ...utils._aten import OpOverload
 from .._symbolic_trace import Tracer
 from ..graph import Graph
+from ..graph_module import GraphModule
 from ..node import Node, map_arg
 from ._sizes import SizedTensor
 from ._symbols import Number
@@ -45,8 +47,8 @@ class Divider:
         self.names = Tracer()
         self.names.root = root
 
-    def copy(self, graph: Graph, known: dict[Node, Any]) -> Any:
-        """Write the nodes that are not ``known``; the graph's result."""
+    def copy(self, graph: Graph, known: dict[Node, Any], source: Any) -> Any:
+        """Write the nodes that are not ``known``; the graph's result. ``source``: what has its attributes."""
         for node in graph.nodes:
             if node in known:
                 continue
@@ -54,6 +56,8 @@ class Divider:
             args, kwargs = map_arg((node.args, node.kwargs), lambda n: known.get(n, n))
             if node.op == "output":
                 return args[0]
+            if node.op == "get_attr" and isinstance(getattr(source, str(node.target), None), GraphModule):
+                setattr(self.root, str(node.target), self._function(getattr(source, str(node.target))))
             if node.target is operator.getitem and isinstance(args[0], (list, tuple)):
                 known[node] = args[0][args[1]]
             elif node.op != "call_function" or node.target not in self.table:
@@ -64,6 +68,12 @@ class Divider:
                 except _Declined:
                     known[node] = self._plain(node, args, kwargs)
         return None
+
+    def _function(self, module: GraphModule) -> GraphModule:
+        """The graph of a function that ``cond`` or a loop is given, divided."""
+        new, root = Graph(), Module()
+        new.output(Divider(new, self.table, root, self.value, self.trace, self.symbolic).copy(module.graph, {}, module))
+        return GraphModule(root, new, type(module).__name__)
 
     def _plain(self, node: Node, args: Any, kwargs: Any) -> Node:
         name = node.name if node.op != "call_function" else None
@@ -98,7 +108,7 @@ class Divider:
             name = self.names.get_fresh_qualname("_tensor_constant")
             self.root.register_buffer(name, getattr(inner, attribute.target))
             nodes[attribute] = self.new.get_attr(name)
-        return Divider(self.new, {}, self.root, self.value, self.trace).copy(inner.graph, nodes)
+        return Divider(self.new, {}, self.root, self.value, self.trace).copy(inner.graph, nodes, inner)
 
 
 def _read_from(value: Any, node: Any) -> Any:
@@ -139,4 +149,5 @@ def divided(tracer: Any, table: Mapping[Any, Any], trace: Callable[..., Any]) ->
     new = tracer.graph = Graph(tracer_cls=old._tracer_cls)
     new.set_codegen(old._codegen)
     with torch.no_grad():
-        new.output(Divider(new, table, tracer.root, value, trace, tracer.sizes is not None).copy(old, {}))
+        divider = Divider(new, table, tracer.root, value, trace, tracer.sizes is not None)
+        new.output(divider.copy(old, {}, tracer.root))

@@ -15,7 +15,7 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tape.tensor import Tensor
+from ..._tape.tensor import Tensor, wrap
 from ...utils._aten import OpOverload, not_intercepted
 from ...utils._aten_schemas import matching
 from ...utils._python_dispatch import _disable_current_modes
@@ -290,3 +290,42 @@ def _one(
 def _wants(owner: Any, needed: set[Node]) -> bool:
     owners = owner if isinstance(owner, (list, tuple)) else (owner,)
     return any(isinstance(n, Node) and n in needed for n in owners)
+
+
+class WrittenCall:
+    """How a call with a history was written.
+
+    Attributes:
+        nodes: its nodes.
+        saved: detached results, by those.
+        outputs: the nodes of its results by number.
+        inputs: the histories of its operands, and their nodes.
+        inner: the histories that only its own steps have.
+        found: the gradients that are written, by the nodes of the operands.
+    """
+
+    def __init__(self, nodes: Any, saved: Any, outputs: Any, inputs: Any) -> None:
+        self.nodes, self.saved, self.outputs, self.inputs = nodes, saved, outputs, inputs
+        self.inner: set[Any] = set()
+        self.found: list[Any] = []
+
+    def placed(self, pairs: Any) -> list[Node | None] | None:
+        """The node of each cotangent of a step, or None if one is not among the written ones."""
+        placed: list[Node | None] = []
+        for edge, payload in zip(pairs[::2], pairs[1::2], strict=True):
+            if edge in self.inner:
+                placed.append(None)
+                continue
+            nodes = [node for e, node in self.inputs if e is edge]
+            for owner, written in self.found if payload is not None else ():
+                if owner in nodes and _near(written.value, wrap(payload)):
+                    placed.append(written.node)
+                    self.found.remove((owner, written))
+                    break
+            else:
+                return None
+        return placed
+
+
+def _near(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-5, equal_nan=True)

@@ -23,6 +23,7 @@ from ..._base.torch_function import DISABLED
 from ..._tape.tensor import Tensor
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload
+from ...utils._higher_order import HigherOrderOperator
 from .._naming import place_of
 from .._utils import without_data
 from ..node import Node, map_aggregate
@@ -456,9 +457,10 @@ class Sizes(Unbacked):
     def settle(self) -> None:
         """Run the nodes that were written with other sizes."""
         graph = self.recorder.graph
-        node = next(iter(graph.nodes)) if self.last is None else self.last.next
+        node = graph._root.next if self.last is None else self.last.next
         while node.op != "root":
-            if node.op == "call_function" and "symbol" not in node.meta and node.target is not operator.getitem:
+            known = "symbol" in node.meta or node.target is operator.getitem
+            if node.op == "call_function" and not known and not isinstance(node.target, HigherOrderOperator):
                 if not self._settle(node):
                     return
             self.last, node = node, node.next
@@ -510,7 +512,7 @@ class Sizes(Unbacked):
 
     def show_values(self) -> None:
         """Let the values of nodes be tensors whose sizes may differ."""
-        for node in self.recorder.graph.nodes:
+        for node in self.tried:
             if "sizes" in node.meta:
                 with torch._C.DisableTorchFunction():
                     node.meta["val"] = value = without_data(node.meta["val"]).as_subclass(SizedTensor)

@@ -242,6 +242,12 @@ class Unbacked:
         """An operator has run."""
         self.ran(node, [self.recorder.node_of(t) for t in pytree.tree_leaves(result) if isinstance(t, Tensor)])
 
+    def follow(self, node: Node, function: Callable[..., Any], *sources: Node) -> None:
+        """A node gives what has the sizes that a function of other nodes' tensors has."""
+        if any(n in self.tried for n in sources):
+            self.calls.append(_Call(function, sources, {}, [node]))
+            self._run(self.calls[-1])
+
     def ran(self, node: Node, nodes: list[Node], op: Any = None) -> None:
         """An operator has run, or ``op`` in its place, which gives what ``nodes`` are."""
         inputs, name = node.all_input_nodes, getattr(getattr(node.target, "overloadpacket", None), "__name__", "")

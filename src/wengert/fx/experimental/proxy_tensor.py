@@ -33,6 +33,7 @@ from ...nn.parameter import Parameter
 from ...utils import _pytree as pytree
 from ...utils._aten import OpOverload, bodies_written
 from ...utils._aten_calls import as_written, call_of
+from ...utils._higher_order import writing, written_by
 from ...utils._python_dispatch import OperatorMode
 from .._codegen import _PyTreeCodeGen, _PyTreeInfo
 from .._lazy_graph_module import _make_graph_module
@@ -43,7 +44,7 @@ from ..interpreter import Interpreter
 from ..node import Node, base_types, map_arg
 from ..passes.shape_prop import _extract_tensor_metadata
 from ._decomposing import Divider, divided
-from ._derivatives import Unknown, derived, saved_results
+from ._derivatives import Unknown, WrittenCall, derived, saved_results
 from ._inputs import defaults_of, fetch_at_each_use, leaf_names, parameter_names
 from ._makers import Makers, memory_of
 from ._passes import passes_written
@@ -59,6 +60,8 @@ _RANDOM = ("rand", "bernoulli", "dropout", "multinomial", "normal", "poisson", "
 
 class PythonKeyTracer(Tracer):
     """Writes the graph: parameters are ``_param_constant0``, other tensors from outside ``_tensor_constant0``."""
+
+    names_operands = False  # whether the inputs of branches are named as what they are given
 
     def __init__(self, outside: dict[Any, Tensor] | None = None) -> None:
         super().__init__(autowrap_modules=())
@@ -77,6 +80,9 @@ class PythonKeyTracer(Tracer):
         self.recorded: dict[Any, Any] = {}  # by a result's history: the nodes of its call, and what those need
         self.sizes: Sizes | None = None  # those that may differ
         self.dispatch: Any = None  # the mode of a ``make_fx``
+        # the graphs around that of a function of ``cond``, the outermost first, and what has their attributes
+        self.around: list[tuple[Graph, Module]] = []
+        self.taken: dict[Node, Tensor] = {}  # what such a function takes from outside, with its history
 
     def note_custom(self, func: Any) -> None:
         """The program calls an operator of its own."""
@@ -109,7 +115,7 @@ class PythonKeyTracer(Tracer):
         inputs = [(edge_node(t), self.node_of(t)) for t in pytree.tree_leaves(args) if _has_history(t)]
         results = [r for node in nodes for r in saved_results(node)]
         saved = {r: self.call(torch.ops.aten.detach.default, (r,), {}) if self.saves else r for r in results}
-        call = self.recorded[made] = _Call(nodes, saved, outputs, inputs)
+        call = self.recorded[made] = WrittenCall(nodes, saved, outputs, inputs)
         outer, stack = {edge for edge, _ in inputs}, [made]
         while stack:  # the other nodes of a call that made several
             for edge in stack.pop()._edges():
@@ -150,6 +156,12 @@ class PythonKeyTracer(Tracer):
 
     def node_of(self, tensor: Tensor) -> Node:
         """The node of a tensor's value; one that the function took from outside becomes an attribute."""
+        node = self._node_of(tensor)
+        if self.around:
+            self.taken[node] = tensor
+        return node
+
+    def _node_of(self, tensor: Tensor) -> Node:
         known = self.payloads.get(id(tensor._payload)) or self.nodes.get(memory_of(tensor))
         if known is None:
             if memory_of(tensor) not in self.outside and not (
@@ -170,16 +182,37 @@ class PythonKeyTracer(Tracer):
             return self.attribute(tensor)
         return known[1]
 
+    @contextmanager
+    def outermost(self) -> Any:
+        """A context in which nodes are written into the outermost graph, as attributes are."""
+        inner = self.graph, self.root
+        self.graph, self.root = self.around[0] if self.around else inner
+        try:
+            yield
+        finally:
+            self.graph, self.root = inner
+
     def attribute(self, tensor: Tensor) -> Node:
         """A new attribute for a tensor from outside."""
-        name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
-        if isinstance(tensor, Parameter):
-            setattr(self.root, name, tensor)
-        else:
-            self.root.register_buffer(name, tensor.detach())
-        node = self.create_node("get_attr", name, (), {})
+        with self.outermost():
+            name = self.get_fresh_qualname("_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant")
+            if isinstance(tensor, Parameter):
+                setattr(self.root, name, tensor)
+            else:
+                self.root.register_buffer(name, tensor.detach())
+            node = self.create_node("get_attr", name, (), {})
         self.note(tensor, node)
         return node
+
+    @property
+    def numbers(self) -> Any:
+        """What knows of numbers that are not known, or None."""
+        return self.sizes
+
+    def constant_of(self, node: Node) -> Any:
+        """The tensor of an attribute."""
+        with self.outermost():
+            return getattr(self.root, str(node.target))
 
     def known_node(self, tensor: Tensor) -> Node | None:
         """The node of a tensor's value, if it has one."""
@@ -195,6 +228,19 @@ class PythonKeyTracer(Tracer):
         if isinstance(a, torch.Size):
             a = tuple(a)
         return self.objects.get(id(a)) or super().create_arg(a)
+
+    def create_node(self, kind: str, target: Any, args: Any, kwargs: Any, *rest: Any, **named: Any) -> Node:
+        """Write a node; a number of what lies outside of a function of ``cond`` is written there."""
+        if self.around and kind == "call_function" and target is not operator.getitem and _is_of_numbers(target):
+            graphs: list[Any] = []
+            map_arg(args, lambda n: graphs.append(n.graph))
+            inner = self.graph
+            try:
+                self.graph = next(g for g in (inner, *[g for g, _ in reversed(self.around)]) if g in graphs)
+                return super().create_node(kind, target, args, kwargs, *rest, **named)
+            finally:
+                self.graph = inner
+        return super().create_node(kind, target, args, kwargs, *rest, **named)
 
     def describe(self, node: Node) -> None:
         """Note the value of a node inside of what was a single operator: a transpose, or a saved result."""
@@ -231,6 +277,10 @@ class PythonKeyTracer(Tracer):
             node.meta["val"] = tuple(values)
 
 
+def _is_of_numbers(target: Any) -> bool:
+    return "sym_" in str(target) or getattr(target, "__module__", "") in ("_operator", "math")
+
+
 def _no_input(tensor: Tensor) -> Exception:
     """The error of a trace of tensors without data that meets one with data."""
     if type(tensor) in (Tensor, Parameter):
@@ -245,45 +295,6 @@ def _no_input(tensor: Tensor) -> Exception:
 
 def _has_history(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
-
-
-class _Call:
-    """How a call with a history was written.
-
-    Attributes:
-        nodes: its nodes.
-        saved: detached results, by those.
-        outputs: the nodes of its results by number.
-        inputs: the histories of its operands, and their nodes.
-        inner: the histories that only its own steps have.
-        found: the gradients that are written, by the nodes of the operands.
-    """
-
-    def __init__(self, nodes: Any, saved: Any, outputs: Any, inputs: Any) -> None:
-        self.nodes, self.saved, self.outputs, self.inputs = nodes, saved, outputs, inputs
-        self.inner: set[Any] = set()
-        self.found: list[Any] = []
-
-    def placed(self, pairs: Any) -> list[Node | None] | None:
-        """The node of each cotangent of a step, or None if one is not among the written ones."""
-        placed: list[Node | None] = []
-        for edge, payload in zip(pairs[::2], pairs[1::2], strict=True):
-            if edge in self.inner:
-                placed.append(None)
-                continue
-            nodes = [node for e, node in self.inputs if e is edge]
-            for owner, written in self.found if payload is not None else ():
-                if owner in nodes and _near(written.value, wrap(payload)):
-                    placed.append(written.node)
-                    self.found.remove((owner, written))
-                    break
-            else:
-                return None
-        return placed
-
-
-def _near(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-5, equal_nan=True)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -345,6 +356,12 @@ class ProxyTorchDispatchMode(OperatorMode):
             result = func(*args, **kwargs)
             tracer.note_results(result, tracer.call(func, given, named))
         return result
+
+    def higher_order(self, op: Any, args: Any) -> Any:
+        """``cond`` or a loop: one node, and graphs of its functions."""
+        from ._control_flow import written
+
+        return written(self.tracer, op, args)
 
     def step(self, n: Any, g: Any, step: Any) -> Any:
         """A backward step: an observer of passes, which writes PyTorch's formula if it computes the same."""
@@ -417,9 +434,6 @@ def _write(tracer: PythonKeyTracer, func: Any, args: Any, result: Any, called: A
 
 
 # ---- tracing
-_current: list[ProxyTorchDispatchMode] = []
-
-
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
     """The mode of the ``make_fx`` that is running, or None.
 
@@ -427,7 +441,7 @@ def get_proxy_mode() -> ProxyTorchDispatchMode | None:
     >>> torch.fx.experimental.proxy_tensor.get_proxy_mode() is None
     True
     """
-    return _current[-1] if _current else None
+    return writing[-1] if writing else None
 
 
 @contextmanager
@@ -499,13 +513,9 @@ def make_fx(
             pairs = zip(inputs, tracer.graph.nodes, strict=True)
             inputs = [tracer.sizes.input(leaf, node, i) for i, (leaf, node) in enumerate(pairs)]
         makers = Makers(mode)
-        _current.append(mode)
-        try:
-            numbers = nullcontext() if tracer.sizes is None else extremes_of_numbers()
-            with mode, makers, passes_written(mode), bodies_written(makers.called_overload), numbers:
-                result = f(*pytree.tree_unflatten(inputs, spec))
-        finally:
-            _current.pop()
+        numbers = nullcontext() if tracer.sizes is None else extremes_of_numbers()
+        with written_by(mode), mode, makers, passes_written(mode), bodies_written(makers.called_overload), numbers:
+            result = f(*pytree.tree_unflatten(inputs, spec))
         outputs, out_spec = pytree.tree_flatten(result)
         if nested:
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
@@ -562,5 +572,5 @@ class DecompositionInterpreter(Interpreter):
         """Run the module on inputs, and write the graph."""
         result = super().run(*args, **kwargs)
         divider = Divider(self.new_graph, self.decomposition_table, self.module, self.values.__getitem__, make_fx)
-        self.new_graph.output(divider.copy(self.graph, {}))
+        self.new_graph.output(divider.copy(self.graph, {}, self.module))
         return result

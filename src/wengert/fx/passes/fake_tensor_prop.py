@@ -1,7 +1,8 @@
-"""``FakeTensorProp``: notes the values of a graph's nodes. There are no fake tensors: it runs the graph."""
+"""``FakeTensorProp``: notes the values of a graph's nodes, in a ``FakeTensorMode`` without their data."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import wengert as torch
@@ -16,6 +17,9 @@ __all__ = ["FakeTensorProp"]
 class FakeTensorProp(Interpreter):
     """Runs a graph and notes the value of each node in ``meta["val"]``, and what it is like in ``"tensor_meta"``.
 
+    Args:
+        mode: a ``FakeTensorMode``; without one, the graph runs with data.
+
     >>> import wengert as torch
     >>> from wengert.fx.passes.fake_tensor_prop import FakeTensorProp
     >>> gm = torch.fx.symbolic_trace(lambda x: x.sum(0))
@@ -26,6 +30,7 @@ class FakeTensorProp(Interpreter):
 
     def __init__(self, module: Any, mode: Any = None) -> None:
         super().__init__(module)
+        self._mode = mode
 
     def run_node(self, n: Node) -> Any:
         """Run one node and note its value."""
@@ -38,6 +43,11 @@ class FakeTensorProp(Interpreter):
 
     def propagate(self, *args: Any) -> Any:
         """Run the graph; its result."""
-        return super().run(*args)
+        if self._mode is not None:
+            args = tuple([self._mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in args])
+        return self.propagate_dont_convert_inputs(*args)
 
-    propagate_dont_convert_inputs = propagate
+    def propagate_dont_convert_inputs(self, *args: Any) -> Any:
+        """Run the graph on inputs as they are; its result."""
+        with nullcontext() if self._mode is None else self._mode:
+            return super().run(*args)
