@@ -29,7 +29,7 @@ torch.addcmul(x, y, z, value=0.3); torch.addcdiv(x, y, z, value=0.3); x.lerp(y, 
 torch.where(b, x, y); x.masked_fill(b, 0.5); x.masked_fill(b, float("-inf")); torch.where(b, x, 0.0)
 F.mse_loss(x, y); F.mse_loss(x, y, reduction="none"); F.mse_loss(x, y, reduction="sum"); F.l1_loss(x, y)
 F.smooth_l1_loss(x, y); F.huber_loss(x, y); F.binary_cross_entropy(x, y); F.binary_cross_entropy_with_logits(x, y)
-F.kl_div(x, y); F.poisson_nll_loss(x, y); F.soft_margin_loss(x, y); F.gaussian_nll_loss(x, y, z)
+F.kl_div(x, y); F.poisson_nll_loss(x, y); F.soft_margin_loss(x, y.detach()); F.gaussian_nll_loss(x, y, z)
 x > y; x < y; x >= y; x <= y; x == y; x != y; x > 0.5; x < 0.5; x >= 0.5; x <= 0.5; x == 0.5; x != 0.5
 b & b; b | b; ~b; b ^ b; x.isnan(); x.isfinite(); x.sign(); x.floor(); x.ceil(); x.round(); x.trunc()
 x.double(); x.float(); b.float(); F.dropout(x, 0.5)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -271,13 +270,12 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 def _converted(name: str) -> Any:
     """A method of tensors that gives an uninitialized buffer of another dtype or device, for a module that moves."""
-    method = getattr(Tensor, name)
 
-    @wraps(method)
     def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
-        t = method(self, *args, **kwargs)
+        t = getattr(Tensor, name)(self, *args, **kwargs)  # which is imported when it is used
         return t if t is self else type(self)(t.requires_grad, t.device, t.dtype, self.persistent)
 
+    convert.__name__ = name
     return convert
 
 

@@ -125,7 +125,7 @@ def in_low_precision():
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
     exact = DDP(copy.deepcopy(module))
-    policy = _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16, buffer_dtype=torch.float32)
+    policy = _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16, buffer_dtype=torch.bfloat16)
     model = DDP(module, mixed_precision=policy)
     x = torch.randn(6, 4, generator=torch.Generator().manual_seed(dist.get_rank()))
     assert model(x).dtype is torch.bfloat16

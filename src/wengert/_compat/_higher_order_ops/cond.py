@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import SymBool, where
-from wengert._C._functorch import is_batchedtensor
+from wengert._compat._C._functorch import is_batchedtensor
 from wengert._tape.tensor import Tensor
 from wengert.utils import _higher_order as operators
 from wengert.utils._higher_order import is_written

@@ -154,6 +154,9 @@ class _MetadataUnpickler(WeightsUnpickler):
         self._user = dict(_ADMITTED)
         self._user_values = {id(value) for value in _ADMITTED.values()}
 
+    def load_proto(self) -> None:
+        self.proto = self.read(1)[0]
+
     def load_build(self) -> None:
         obj, state = self.stack[-2:]
         if isinstance(obj, _RECORDS):  # a large state could be given to many objects
@@ -181,7 +184,14 @@ def _with_own_methods() -> None:
     """The table of opcodes has functions: it must name those of the subclass, and those of version 4."""
     codes = {fn.__name__: code for code, fn in pickle._Unpickler.dispatch.items()}
     _MetadataUnpickler.dispatch = type(WeightsUnpickler.dispatch)(WeightsUnpickler.dispatch)
-    for name in ("load_build", "load_frame", "load_memoize", "load_short_binunicode", "load_stack_global"):
+    for name in (
+        "load_proto",
+        "load_build",
+        "load_frame",
+        "load_memoize",
+        "load_short_binunicode",
+        "load_stack_global",
+    ):
         _MetadataUnpickler.dispatch[codes[name]] = getattr(_MetadataUnpickler, name)
 
 
