@@ -270,6 +270,12 @@ def test_expressions(code: str, torch: ModuleType) -> None:
     assert same(theirs, ours), f"{theirs}\n{ours}"
 
 
+def sparse_tensors_that_were_pickled(T: Any) -> Any:
+    x = T.ones(2, 2, requires_grad=True).to_sparse()
+    leaf = T.eye(2).to_sparse().requires_grad_()
+    return [pickle.loads(pickle.dumps(t)).requires_grad for t in (x, leaf, T.nn.Parameter(T.eye(2).to_sparse()))]
+
+
 def arrays_that_were_pickled(T: Any) -> Any:
     """NumPy's dtypes are equal then, and not identical."""
     a = T.from_numpy(pickle.loads(pickle.dumps(np.arange(4.0).reshape(2, 2))))
@@ -498,7 +504,8 @@ PROGRAMS = [
     inputs_saved_by_a_function_that_is_not_recorded,
     orders_of_states, padded_batches_of_an_encoder, masks_of_two_types, order_of_padded_rows,
     batched_gradients_of_another_dtype, subclasses_that_are_asked_for_attributes,
-    arrays_that_were_pickled, hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
+    arrays_that_were_pickled, sparse_tensors_that_were_pickled,
+    hooks_of_unused_outputs, hooks_of_unused_outputs_of_functions,
     a_hook_may_not_replace_nothing, node_hooks_of_a_convolution, gradient_penalty, writes_of_shapes_with_ones,
     slices_by_tensors, grids_of_half_precision, printed_optimizer,
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import storage_of
+from .._base.constants import sparse_coo
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn
@@ -83,7 +84,8 @@ def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     if not isinstance(a, np.generic):
         a = _array(self, "pickled")
     _warn_of_hooks(self)
-    parts = (rebuild, (type(self), a, self._node is not None))
+    lost = type(self) is Tensor and getattr(a, "layout", None) is sparse_coo  # as in PyTorch's pickles
+    parts = (rebuild, (type(self), a, self._node is not None and not lost))
     attributes = _attributes(self)
     if type(a) is Meta and type(self) is Tensor and not attributes:
         return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._node is not None)
