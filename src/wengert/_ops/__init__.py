@@ -89,7 +89,7 @@ def _import(modules: Iterable[str]) -> None:
             import_module(_full_name(name))
     finally:
         if was_on:
-            if not gc.get_freeze_count():
+            if gc.get_freeze_count() < 1000:  # Python 3.12 freezes a few hundred of its own: ``_base.heap.is_frozen``
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
