@@ -724,3 +724,22 @@ def test_arguments_are_of_the_declared_types(given: dict[str, Any], wanted: str)
         assert T.equal(op(x, **fitting), x)
     with pytest.raises(RuntimeError, match=wanted):
         op(x, **given)
+
+
+def test_operators_in_inference_mode_may_not_alias() -> None:
+    """All inference tensors have one version, those of other memory too."""
+
+    @wengert.library.custom_op("inferring::twice", mutates_args=())
+    def twice(x: wengert.Tensor) -> wengert.Tensor:
+        return x * 2
+
+    @wengert.library.custom_op("inferring::first", mutates_args=())
+    def first(x: wengert.Tensor) -> wengert.Tensor:
+        return x[:1]
+
+    with wengert.inference_mode():
+        x = wengert.ones(2) + 1
+        total = x.sum()
+        assert twice(x).tolist() == [4, 4] and twice(x).is_inference() and twice(total).item() == 8
+        with pytest.raises(RuntimeError, match="may not alias"):
+            first(x)
