@@ -357,8 +357,10 @@ def soft_margin_loss(
         a, t = input._payload, target._payload
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING and target._node is None:
             return soft_margin(input, target, code)
-    if tuple(input.shape) != tuple(target.shape):
+    if (shape := tuple(input.shape)) != tuple(target.shape):
         input, target = broadcast_pair(input, target)
+        if (both := tuple(input.shape)) != shape:
+            raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
     refuse_weight_grad("soft_margin_loss", target=target)
     dtype, given = logical_dtype(input), logical_dtype(target)
     if dtype.kind == "b":

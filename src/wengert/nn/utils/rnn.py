@@ -212,11 +212,8 @@ def pad_sequence(
     padded = []
     for row in (row.to(rows[0].dtype) for row in rows):
         missing = longest - row.size(0)
-        if row.shape[1:] != rows[0].shape[1:]:
-            raise RuntimeError(
-                f"The size of tensor a ({rows[0].size(-1)}) must match the size of tensor b ({row.size(-1)}) at "
-                f"non-singleton dimension {row.dim()}"
-            )
+        if row.shape[1:] != rows[0].shape[1:]:  # PyTorch copies it into a row of that shape
+            row = row.new_empty(row.size(0), *rows[0].shape[1:]).copy_(row)
         if missing:
             blank = row.new_full((missing, *row.shape[1:]), padding_value)
             row = torch.cat([row, blank] if padding_side == "right" else [blank, row], 0)
