@@ -246,7 +246,9 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
     if not a.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if a.ndim == 1:
-        if t.ndim > 1 or t.size != 1:
+        if t.ndim > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if t.size != 1:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.size}")
     elif t.ndim and a.shape[0] != t.shape[0]:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
@@ -299,14 +301,12 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
             raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
         refuse_weight_grad("nll_loss_forward", weight=weight)
     _check_classes(target, input._payload.shape[0 if input._payload.ndim == 1 else 1], ignore_index)
-    shape = None
     if input._payload.ndim == 1 and target._payload.ndim == 1:
         target = TENSORS.reshape(target, ())
-        shape = (1,) if code == NONE else None
     result = nll(input, target, weight, code, ignore_index)
     if code == NONE and input._payload.ndim in (3, *range(5, 65)):  # PyTorch's kernel has images' dims alone
-        shape = tuple(result._payload.shape)
-    return result if shape is None else TENSORS.view(result, shape)
+        return TENSORS.view(result, tuple(result._payload.shape))
+    return result
 
 
 @public("nn.functional.nll_loss")
@@ -518,4 +518,5 @@ def multilabel_soft_margin_loss(
     losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return reduce_values(losses.sum(-1) / input._payload.shape[-1], code)
+    class_dim = input._payload.ndim - 1  # also where the target has more dims
+    return reduce_values(losses.sum(class_dim) / input._payload.shape[class_dim], code)

@@ -231,6 +231,8 @@ def _smoothed(
 ) -> Any:
     """ATen's ``cross_entropy_loss_label_smoothing``: the target's class and the mean of all, reduced separately."""
     picked = nll_nd(logs, target, weight, code, ignore_index)
+    if logs._payload.ndim == target._payload.ndim == 1:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {list(target.shape)}")
     n = logs._payload.shape[class_dim]
     weighted = logs if weight is None else logs * _by_class(weight, logs._payload.ndim, class_dim)
     smooth = -weighted.sum(class_dim)
