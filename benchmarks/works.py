@@ -73,6 +73,10 @@ def works(quick: bool) -> list[Work]:
             for name in OPERATORS
             for budget in [OPERATOR if name in ELEMENTWISE else None]
         ),
+        *(
+            Work(f"layer, x[0], view and cat, {mode}", "evaluation", {"mode": mode})
+            for mode in ("no_grad", "inference_mode")
+        ),
         Work("chain of 100 mul, forward", "chain", {"name": "mul", "backward": False}, unit="operator"),
         *(
             Work(f"chain of 100 {name}, forward and backward", "chain", {"name": name}, budget=CHAIN, unit="operator")

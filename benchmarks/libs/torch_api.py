@@ -42,6 +42,17 @@ class _TorchApi(Models, Library):
         }
         return Task(calls[name])
 
+    def evaluation(self, mode: str) -> Task:
+        weight, rows = self.tensor(uniform((8, 8)), True), self.tensor(uniform((3, 8)))
+        context, cat = getattr(self.T, mode), self.T.cat
+
+        def call() -> Any:
+            with context():
+                hidden = (rows @ weight.t()).tanh()
+                return cat([hidden[0], hidden.view(-1)])
+
+        return Task(call)
+
     def chain(self, name: str, backward: bool = True, length: int = 100) -> Task:
         x, y = self.tensor(uniform(4), True), self.tensor(uniform(4, 0.9, 1.1, seed=1))
         step = {"mul": lambda z: z * y, "add": lambda z: z + y, "tanh": lambda z: z.tanh()}[name]
