@@ -146,7 +146,7 @@ class State:
     ``no_grad`` leaves nothing behind. ``outer`` is the setting to go back to.
     """
 
-    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "only_quiet", "outer")
+    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "outer")
 
     def __init__(self, asked: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
         self.asked = asked  # what torch.is_grad_enabled() says, also in inference mode, which records nothing
@@ -154,7 +154,6 @@ class State:
         self.inference = inference
         self.hooks = hooks
         self.outer = outer
-        self.only_quiet = not grad and not inference
         if not grad or inference or hooks:
             slow_if_recording.append(weakref.ref(self, slow_if_recording.remove))
             if inference:

@@ -46,10 +46,8 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
         state = MODE.get()
         if state is None:
             return _in_mode(info, args) if inference_tensors else info.core(*args)
-        if state.only_quiet:
-            return quiet(info, args)
-        if state.inference:
-            return quiet(info, args, INFERENCE_VIEW)
+        if not state.grad:
+            return quiet(info, args, state.inference)
     if out is not None:
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
@@ -81,9 +79,7 @@ def _in_mode(info: Operator, args: tuple[Any, ...]) -> Any:
     if state is None:
         return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if not state.grad:
-        if not state.inference:
-            return quiet(info, args)
-        return quiet(info, args, INFERENCE_VIEW)
+        return quiet(info, args, state.inference)
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
         from .._tape.saved_hooks import pack_saved
@@ -113,12 +109,13 @@ def slow_operator(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any
     return refuse_second(info, *args, position=0)
 
 
-def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -> Any:
-    """Run an operator without recording; ``creation`` is the mark of a view, and tells the mode.
+def quiet(info: Operator, args: tuple[Any, ...], inference: bool = False) -> Any:
+    """Run an operator without recording, under no_grad or in inference mode.
 
-    In inference mode a new tensor is an inference tensor, a view is one if its base is.
+    There a new tensor is an inference tensor, a view is one if its base is.
     """
     if info.view:
+        creation = INFERENCE_VIEW if inference else NO_GRAD_VIEW
         alias_payload(args[0])
         result = info.core(*_without_histories(args))
         for r in (result,) if isinstance(result, Tensor) else result:
@@ -128,7 +125,7 @@ def quiet(info: Operator, args: tuple[Any, ...], creation: int = NO_GRAD_VIEW) -
                 alias_payload(args[0], r)
         return result
     result = info.core(*_without_histories(args))
-    if creation == INFERENCE_VIEW:
+    if inference:
         if type(result) is Tensor:
             return mark(result)
         for r in result:

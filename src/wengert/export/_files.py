@@ -355,7 +355,7 @@ class _Reader:
             _need(spec.arg.name == name, "the inputs have other names than their nodes")
             node = placeholder(self.graph, name)
         elif op == "get_attr":
-            node = self.function(written, _target(name))
+            node = self.function(written, name)
         else:
             _need(op == "call_function", f"the node {name} has the wrong kind")
             node = self.call(written, name)
@@ -364,7 +364,8 @@ class _Reader:
         self.nodes.append(node)
 
     def function(self, written: Any, name: str) -> Node:
-        """Add the graph of a function that ``cond`` or a loop is given."""
+        """Add the graph of a function that ``cond`` or a loop is given, under one of the names that they are given."""
+        _need(re.fullmatch(r"[a-z_]+_graph_\d+", name) is not None, f"a graph may not have the name {name}")
         inner = _Reader(self.read)
         inner.seen, inner.depth = self.seen, self.depth + 1
         _need(inner.depth <= _DEPTH, "graphs are nested too deep")

@@ -291,10 +291,11 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
 
 def _expanded(value: Tensor, x: Tensor) -> Tensor:
     """A part of x's own memory in the shape of x, as PyTorch compares it with what is written."""
-    a, v, shape = memory_of(x), memory_of(value), x._payload.shape
-    if type(a) is np.ndarray is type(v) and value._payload.shape != shape and may_share_memory(a, v):
-        return value.expand(shape)
-    return value
+    shape = x._payload.shape
+    if value._payload.shape == shape:
+        return value
+    a, v = memory_of(x), memory_of(value)
+    return value.expand(shape) if type(a) is np.ndarray is type(v) and may_share_memory(a, v) else value
 
 
 def _refuse_overlap(x: Tensor, value: Tensor, indices: list[Tensor], accumulate: bool) -> None:

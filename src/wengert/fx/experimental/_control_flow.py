@@ -214,13 +214,13 @@ def _traced(tracer: Any, op: HigherOrderOperator, function: Any, inputs: list[Te
 def _check(graph: Graph, given: list[Tensor], results: list[Tensor], outputs: list[Node]) -> None:
     """Raise if a function writes to what it is given, or returns it."""
     held = {memory_of(t)[0] for t in given if isinstance(memory_of(t), tuple)}
+    mutated = any(t._version for t in given)
     for node in graph.nodes:
         name = node.target.overloadpacket.__name__ if isinstance(node.target, OpOverload) else ""
         first = node.args[0] if node.args else None
         outside = isinstance(first, Node) and (first.graph is not graph or first.op == "placeholder")
-        if name[-1:] == "_" and name[:2] != "__" and outside:
-            raise refused("Encountered input mutation during higher order op tracing", "What to do: write to a copy.")
-    if any(t._version for t in given):
+        mutated = mutated or (name[-1:] == "_" and name[:2] != "__" and outside)
+    if mutated:
         raise refused("Encountered input mutation during higher order op tracing", "What to do: write to a copy.")
     for t, node in zip(results, outputs, strict=True):
         place = memory_of(t)[0] if isinstance(memory_of(t), tuple) else id(t)
