@@ -1,4 +1,4 @@
-"""What a first call takes: python tools/measure_first_calls.py [--together] [runs] [text ...]
+"""What a first call takes: python tools/measure_first_calls.py [--together | --assembling] [runs] [text ...]
 
 A fresh process for each call, after `import wengert` and its operands; bytecode caches warm, CPU time, the least of the
 runs, the collector off. Behind it what no order of the package's modules can save, measured in the same process: to
@@ -8,6 +8,10 @@ only calls with it in their name.
 
 `--together` calls all of them in one process instead, in a random order, as a program does that uses many: each process
 has another order, and a call's figure is the median over the processes. The collector is on, as a program has it.
+
+`--assembling` measures the function alone, for every operator: its recording function, method and backward step, each
+as if it were the first of its shape, with all modules imported; the least of the runs. The floor is to compile its
+text.
 """
 
 from __future__ import annotations
@@ -98,13 +102,62 @@ for text in sys.argv[2:]:
     print(seconds, floor(modules, codes))
 """
 )
+ASSEMBLING = (
+    OPERANDS
+    + """
+import wengert._ops
+from wengert._base.registry import REGISTRY
+from wengert._kinds.templates import _codes, first_call_of
+wengert._ops.load_all()
+functions = {}
+for name, info in REGISTRY.items():
+    for what in ("op", "method", "node.backward"):
+        part = info
+        for attribute in what.split("."):
+            part = getattr(part, attribute, None)
+        found = first_call_of(part)
+        if found is not None and found.made is None:
+            functions.setdefault(id(found), (name + " " + what, found))
+gc.collect()
+gc.disable()
+for name, found in functions.values():
+    _codes.clear()
+    begun = clock()
+    found.put_together()
+    taken = clock() - begun
+    text = "".join(linecache.getlines(found.made.__code__.co_filename))
+    begun = clock()
+    compile(text, "text", "exec")
+    print(taken, clock() - begun, name, sep="|")
+"""
+)
+
+
+def assembling(runs: int) -> None:
+    """Print what it takes to put each function together: those above 1 ms, and a summary."""
+    least: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        for _ in range(runs):
+            for line in printed(cache, ASSEMBLING).splitlines():
+                *figures, name = line.split("|")
+                known = least.setdefault(name, [1.0, 1.0])
+                known[:] = map(min, known, map(float, figures))
+    rows = sorted((taken, floor, name) for name, (taken, floor) in least.items())
+    for taken, floor, name in rows:
+        if taken > 1e-3:
+            print(f"{taken * 1e3:7.2f} ms, floor {floor * 1e3:6.2f}  {name}")
+    print(summary(rows))
+
+
+def printed(cache: str, program: str, *arguments: str) -> str:
+    """What a program prints in a fresh process."""
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, env=environment(cache), capture_output=True, text=True, check=True).stdout
 
 
 def measured(cache: str, program: str, *arguments: str) -> tuple[float, ...]:
     """The figures that a program prints in a fresh process."""
-    command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, env=environment(cache), capture_output=True, text=True, check=True)
-    return tuple(map(float, done.stdout.split()))
+    return tuple(map(float, printed(cache, program, *arguments).split()))
 
 
 def together(wanted: list[str], runs: int) -> None:
@@ -131,8 +184,11 @@ def summary(rows: list[tuple[float, float, str]]) -> str:
 
 
 def main() -> None:
-    arguments = [argument for argument in sys.argv[1:] if argument != "--together"]
+    arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     runs = int(arguments[0]) if arguments else 3
+    if "--assembling" in sys.argv[1:]:
+        assembling(runs)
+        return
     calls = [call.strip() for call in CALLS.replace("\n", ";").split(";")]
     wanted = [call for call in calls if call and (not arguments[1:] or any(text in call for text in arguments[1:]))]
     if "--together" in sys.argv[1:]:

@@ -45,13 +45,13 @@ if fx is None:  #| records
 """
 PIECES["unary_compute"] = """
 try:
-    if type(a) is ndarray:
+    if type(a) is not ndarray:
+        t._payload = {r}table[type(a)](a)
+    else:
         if a.size >= LARGE:  #? blocks
             return large(input)
         t._payload = {r}(bare if {needless} else raw)(a)  #? needless
         t._payload = {r}raw(a)  #? not needless
-    else:
-        t._payload = {r}table[type(a)](a)
 except ARITHMETIC:
     t._payload = {r}silently(table[type(a)], a)
 except TypeError as error:
@@ -68,34 +68,7 @@ try:
 except AttributeError:
     return slow(info, ({x}, other)) if slow_always else refuse_first(info, {x}, other)  #? modes and records
     return refuse_first(info, {x}, other)  #? not (modes and records)
-if type(other) is not Tensor and type(other) in numbers:  #? number
-    #? not records
-        if xa.dtype not in fast:
-            return promote_and_retry(info, {x}, other)
-        ya = other
-    if fx is None:  #? records
-        if slow_always:  #? modes
-            return slow(info, ({x}, other))
-        known = constants.get(xa.dtype)
-        if known is None:
-            return promote_and_retry(info, {x}, other)
-        t = make()
-        t._box = t._node = None
-        @binary_computed(y="known[other]", z="other", needless=x_needless)
-        return t
-    #? records
-        if slow_if_recording:  #? modes
-            return slow(info, ({x}, other))
-        if xa.dtype not in fast:  #? limited
-            info.check(info, {x}, other, logical_dtype({x}))
-        t = make()
-        t._box = None
-        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless, ordered=x_orders)
-        @node(fy="None")
-        @keep(slot="x", t=x, wanted=xx, otherwise="None")
-        n.y = other  #? keep_number
-        n.y = None  #? not keep_number
-else:  #| number
+if type(other) is Tensor or type(other) not in numbers:  #| number
     try:
         fy = other._node  #? records
         ya = other._payload
@@ -105,17 +78,18 @@ else:  #| number
     if xa.dtype is not ya.dtype:
         return slow(info, ({x}, other)) if slow_always else mixed_dtypes(info, {x}, other)  #? modes and records
         return mixed_dtypes(info, {x}, other)  #? not (modes and records)
-    if fx is None and fy is None:  #| records
-        if slow_always:  #? modes and records
-            return slow(info, ({x}, other))
-        if xa.dtype is not FLOAT32 and xa.dtype not in pairs:  #? check
+    if slow_if_recording and (fx is not None or fy is not None or slow_always):  #? modes and records
+        return slow(info, ({x}, other))
+    #? check and not records
+        if xa.dtype is not FLOAT32 and xa.dtype not in pairs:
             return promote_and_retry(info, {x}, other)
-        @binary_unrecorded  #? records
     #? records
-        if slow_if_recording:  #? modes
-            return slow(info, ({x}, other))
-        if xa.dtype not in fast:  #? limited
-            info.check(info, {x}, other, logical_dtype({x}))
+        #? check or limited
+            if fx is None and fy is None:
+                if xa.dtype is not FLOAT32 and xa.dtype not in pairs:
+                    return promote_and_retry(info, {x}, other)
+            elif xa.dtype not in fast:  #? limited
+                info.check(info, {x}, other, logical_dtype({x}))  #? limited
         t = make()
         t._box = None
         if fx is not None and fy is not None:  #? by_shape
@@ -124,6 +98,8 @@ else:  #| number
             if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
                 ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
         @binary_computed(y="ya", z="ya", r=keep, broadcast="yes", ordered=orders)
+        if fx is None and fy is None:
+            @unrecorded
         @node(fy="fy")
         if fy is None:
             @keep(slot="x", t=x, wanted=xx, otherwise="xa.shape")
@@ -137,24 +113,48 @@ else:  #| number
             #? not by_shape
                 @keep(slot="x", t=x, wanted=both_x, otherwise="xa.shape")
                 @keep(slot="y", t="other", wanted=both_y, otherwise="ya.shape")
+else:  #? number
+    #? not records
+        if xa.dtype not in fast:
+            return promote_and_retry(info, {x}, other)
+        ya = other
+    #? records
+        if slow_if_recording and (fx is not None or slow_always):  #? modes
+            return slow(info, ({x}, other))
+        if fx is None:
+            if xa.dtype is not FLOAT32 and xa.dtype not in constants:
+                return promote_and_retry(info, {x}, other)
+        elif xa.dtype not in fast:  #? limited
+            info.check(info, {x}, other, logical_dtype({x}))  #? limited
+        t = make()
+        t._box = None
+        @binary_computed(y="constants[xa.dtype][other]", z="other", r=keep, needless=x_needless, ordered=x_orders)
+        if fx is None:
+            @unrecorded
+        @node(fy="None")
+        @keep(slot="x", t=x, wanted=xx, otherwise="None")
+        n.y = other  #? keep_number
+        n.y = None  #? not keep_number
 #? records
     @keep_result  #? keep
     n.result = b  #? keep
     @end
-@binary_unrecorded  #? not records
+#? not records
+    t = make()
+    t._box = t._node = None
+    @binary_computed(y="ya", z="ya", broadcast="yes")
+    return t
 """
 PIECES["binary_computed"] = """
 try:
-    if xa.flags.contiguous:
-        if xa.size >= LARGE:  #? blocks
-            return large({x}, other)
-        t._payload = {r}(bare if {needless} else raw)(xa, {y})  #? needless
-        t._payload = {r}raw(xa, {y})  #? not needless
-    elif type(xa) is ndarray and xa.size >= LARGE:  #? blocks
+    if xa.size >= LARGE:  #? blocks
         return large({x}, other)  #? blocks
-    else:
+    if not xa.flags.contiguous:
         return other_order({x}, other)  #? ordered and orders
         t._payload = {r}fn(xa, {z})  #? not (ordered and orders)
+    else:
+        t._payload = {r}(bare if {needless} else raw)(xa, {y})  #? needless
+        t._payload = {r}raw(xa, {y})  #? not needless
 except FAILURES:  #? not careful
     return careful({x}, other)  #? not careful
 except (ValueError, TypeError) as error:  #? careful and broadcast
@@ -166,12 +166,6 @@ except TypeError as error:  #? careful and not broadcast
         t._payload = {r}silently(fn, xa, {z})
     except AttributeError:  # a tensor on a tape of its own, or another library's array: neither has such flags
         t._payload = {r}fn(xa, {z})
-"""
-PIECES["binary_unrecorded"] = """
-t = make()
-t._box = t._node = None
-@binary_computed(y="ya", z="ya", broadcast="yes")
-return t
 """
 
 # ---- one tensor, followed by parameters

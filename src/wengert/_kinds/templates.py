@@ -273,64 +273,94 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
     ``{flag}``: insert the flag's value.
     """
     out: list[str] = []
-    outer: list[tuple[int, int | None]] = [(-1, depth)]  # where blocks begin, and how far each moves; None: it goes
-    for column, code, mark, condition, given in _lines_of(template):
-        while outer[-1][0] >= column:
-            outer.pop()
-        move = outer[-1][1]
-        if move is None:
-            continue
-        if mark:
-            if not _holds(condition, flags):
-                outer.append((column, None if mark == "#?" else move - 4))
-                continue
-            if not code:
-                outer.append((column, move - 4))
-                continue
-        if given is not None:
-            more = Flags(flags, **{k: flags[v] if v else text for k, text, v in given}) if given else flags
-            out += rendered(PIECES[code], more, column + move)
-            continue
-        if "{" in code:
-            code = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
-        if code:
-            out += [" " * (column + move) + each for each in code.split("\n")]
+    _render(_lines_of(template), flags, depth, out)
     return out
 
 
-@lru_cache(None)
-def _lines_of(template: str) -> list[tuple[int, str, str, str, list[tuple[str, str, str]] | None]]:
-    """The lines of a template: column, text or name of a piece, mark, condition, and the flags for a piece."""
-    lines = []
-    for line in template.strip("\n").split("\n"):
-        code = line.lstrip()
-        column = len(line) - len(code)
-        mark = "#?" if "#?" in code else "#|" if "#|" in code else ""
-        code, _, condition = code.partition(mark) if mark else (code, "", "")
-        code, given = code.rstrip(), None
+def _render(lines: list[Line], flags: Flags, move: int, out: list[str]) -> None:
+    for line in lines:
+        code = line.code
+        if line.mark:
+            for every in line.condition:
+                for name, wanted in every:
+                    if bool(flags[name]) is not wanted:
+                        break
+                else:
+                    break
+            else:
+                if line.mark == "#|":
+                    _render(line.inner, flags, move - 4, out)
+                continue
+            if not code:
+                _render(line.inner, flags, move - 4, out)
+                continue
+        if line.given is not None:
+            more = Flags(flags, **{k: flags[v] if v else text for k, text, v in line.given}) if line.given else flags
+            _render(_lines_of(PIECES[code]), more, line.column + move, out)
+            continue
+        if line.flags:
+            between = line.flags.copy()
+            between[1::2] = [str(flags[name] or "") for name in between[1::2]]
+            code = "".join(between)
+        if code:
+            indent = " " * (line.column + move)
+            out += [indent + each for each in code.split("\n")] if "\n" in code else [indent + code]
+        if line.inner:
+            _render(line.inner, flags, move, out)
+
+
+class Line:
+    """A line of a template: its column, text or name of a piece, mark, condition, flags for a piece, and what is
+    indented below it. ``flags``: its text, split at the flags in it."""
+
+    __slots__ = ("code", "column", "condition", "flags", "given", "inner", "mark")
+
+    def __init__(self, line: str) -> None:
+        self.code = code = line.lstrip()
+        self.column = len(line) - len(code)
+        self.mark = mark = "#?" if "#?" in code else "#|" if "#|" in code else ""
+        self.condition: tuple[tuple[tuple[str, bool], ...], ...] = ()
+        self.inner: list[Line] = []
+        self.given: list[tuple[str, str, str]] | None = None
+        if mark:
+            self.code, _, condition = code.partition(mark)
+            self.condition = _alternatives(condition.strip())
+        self.code = code = self.code.rstrip()
         if code[:1] == "@":
-            name, _, more = code[1:].partition("(")
-            code, given = name, _GIVEN.findall(more)
-        lines.append((column, code, mark, condition.strip(), given))
-    return lines
+            self.code, _, more = code[1:].partition("(")
+            self.given = _GIVEN.findall(more)
+        self.flags = _FLAG.split(code) if "{" in code else None
+
+
+@lru_cache(None)
+def _lines_of(template: str) -> list[Line]:
+    """The lines of a template that stand at its left margin; the others are ``inner`` lines of these."""
+    top: list[Line] = []
+    outer: list[tuple[int, list[Line]]] = [(-1, top)]
+    for text in template.strip("\n").split("\n"):
+        line = Line(text)
+        while outer[-1][0] >= line.column:
+            outer.pop()
+        outer[-1][1].append(line)
+        outer.append((line.column, line.inner))
+    return top
+
+
+def _alternatives(condition: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
+    """A condition as flags and their values, all of one alternative: with ``and``, ``or`` and ``not``, or ``not
+    (...)`` around either."""
+    if condition.startswith("not ("):
+        negated = [[(name, not wanted) for name, wanted in every] for every in _alternatives(condition[5:-1])]
+        return tuple(map(tuple, zip(*negated, strict=True))) if len(negated) > 1 else tuple([(n,) for n in negated[0]])
+    return tuple([
+        tuple([(name.removeprefix("not "), name[:4] != "not ") for name in every.split(" and ")])
+        for every in condition.split(" or ")
+    ])  # fmt: skip
 
 
 def piece(name: str, **flags: Any) -> str:
     """The text of a piece."""
     return "\n".join(rendered(f"@{name}", Flags(flags)))
-
-
-def _holds(condition: str, flags: Flags) -> bool:
-    """Whether a condition holds: flags with ``and``, ``or`` and ``not``, or ``not (...)``. Compiling takes longer."""
-    if condition.isidentifier():  # most are
-        return bool(flags[condition])
-    if condition.startswith("not ("):
-        return not _holds(condition[5:-1], flags)
-    if " or " in condition:
-        return any(_holds(part, flags) for part in condition.split(" or "))
-    if " and " in condition:
-        return all(_holds(part, flags) for part in condition.split(" and "))
-    return not flags[condition.removeprefix("not ")]
 
 
 BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
