@@ -140,15 +140,14 @@ def _is_channels_last(shape: tuple[int, ...], strides: Strides) -> bool:
 # ---- arrays
 def empty(shape: tuple[int, ...], dtype: Any, strides: Strides) -> Any:
     """An uninitialised dense array with these strides in bytes."""
-    r = np.empty(shape, dtype)
-    return r if r.strides == strides else np.ndarray(shape, dtype, r if r.size else np.empty(1, dtype), 0, strides)
+    return np.ndarray(shape, dtype, np.empty(1, dtype) if 0 in shape else None, 0, strides)
 
 
 def relaid(r: Any, strides: Strides) -> Any:
     """The array itself if it has these strides, else a copy that has."""
     if r.strides == strides:
         return r
-    if r.flags.c_contiguous and r.base is None and _equal_but_for_ones(r.shape, r.strides, strides):
+    if 1 in r.shape and r.flags.c_contiguous and r.base is None and _equal_but_for_ones(r.shape, r.strides, strides):
         return np.ndarray(r.shape, r.dtype, r, 0, strides)
     copy = empty(r.shape, r.dtype, strides)
     copy[...] = r
