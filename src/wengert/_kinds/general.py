@@ -103,15 +103,15 @@ def general(
             )
 
         def scope() -> dict[str, Any]:
-            return names_of(info, run=run(), **_NAMES)
+            return names_of(info, run=run(False), run_with_modes=run(True), **_NAMES)
 
         @cache
         def shapes() -> tuple[Shape, Shape]:
             return _shapes_of(info, head, plan, grad is not None)
 
         @cache
-        def run() -> Any:
-            return hot(info.name, shapes()[0], scope, info.doc)
+        def run(modes: bool) -> Any:
+            return hot(info.name, shapes()[0].but(modes=modes), scope, info.doc)
 
         head = _head_of(info)
         return enter(info, None if grad is None else make_node, None, head, lambda: shapes()[1], scope, names)

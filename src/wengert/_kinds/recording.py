@@ -418,10 +418,10 @@ try:
     {read}
     edges = [t._node for t in tensors]  #? sequence and records
 except AttributeError:
-    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
+    return run_with_modes({args})  #? modes
     return run({args})  #? not modes
 if {not_plain}:
-    return slow(info, ({args},)) if slow_if_recording else run({args})  #? modes
+    return run_with_modes({args})  #? modes
     return run({args})  #? not modes
 recorded = {tracked}  #? records
 if slow_if_recording and recorded:  #? modes and records
