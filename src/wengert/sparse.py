@@ -57,7 +57,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     if is_compressed(mat1) or is_compressed(mat2):
         from ._ops.names import compressed
 
-        return compressed.matrix_product(mat1, mat2, "SparseAddmmBackward0")
+        return compressed.sparse_product(mat1, mat2)
     for t in (mat2, mat1):
         normal_dim(-2, t.ndim, "_sparse_mm")
     if not is_sparse(mat1) and not is_sparse(mat2):

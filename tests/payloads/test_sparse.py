@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import warnings
 from collections.abc import Callable
@@ -502,6 +503,7 @@ torch.ones(2, 3) / p
 (torch.addmm(torch.ones(2, 2), p, torch.ones(3, 2), beta=2, alpha=3), torch.addmm(torch.ones(2), q, torch.ones(3, 2)))
 torch.autograd.grad(torch.addmm(torch.ones(2), q, torch.arange(6.).view(3, 2), alpha=2).sum(), q)
 torch.addmm(p, p, torch.ones(3, 3))
+[s.coalesce().unsqueeze(k).is_coalesced() for k in range(3)]
 torch.addmv(torch.ones(2), p, torch.ones(3))
 torch.bmm(torch.stack([p, w]), torch.arange(12.).view(2, 3, 2))
 torch.autograd.grad(torch.bmm(torch.stack([p, w]), (d := torch.ones(2, 3, 2, requires_grad=True))).sum(), d)
@@ -686,5 +688,24 @@ def test_names_and_strides_of_products_are_torchs(torch: Any) -> None:
         x = lib.ones(2, 2, requires_grad=True)
         made = [lib.sparse.mm(x, x), lib.sparse.addmm(x, x, x), lib.sparse.addmm(x, x.to_sparse(), x)]
         return [(y.grad_fn.name(), y.stride(), y.tolist()) for y in made]
+
+    assert seen(T) == seen(torch)
+
+
+def test_layouts_of_products_that_are_computed_are_torchs(torch: Any) -> None:
+    def seen(lib: Any) -> list[Any]:
+        dense = lib.tensor([[1.0, 0.0], [2.0, 3.0]])
+        of_layout = [dense, dense.to_sparse_csr(), dense.to_sparse_csc()]
+        found: list[Any] = []
+        for operands in itertools.product(of_layout, repeat=3):
+            for call in (lambda c, x, y: lib.addmm(c, x, y, alpha=2), lambda c, x, y: lib.sparse.mm(x, y)):
+                try:
+                    r = call(*operands)
+                except RuntimeError as error:
+                    found.append(str(error).splitlines()[0])
+                else:  # torch's product of three column matrices is wrong
+                    columns = [t.layout for t in operands[1:]] == [lib.sparse_csc] * 2
+                    found.append((str(r.layout), columns or r.to_dense().tolist()))
+        return found
 
     assert seen(T) == seen(torch)

@@ -30,7 +30,7 @@ from .._base.errors import noted
 from .._base.late_names import import_one
 from .._base.registry import NO_ROWS, REGISTRY, WITH_COMPRESSED, XP
 from .._base.silence import silence
-from .compressed_errors import OVERLOADS, absent, layout_name, letters, no_loop
+from .compressed_errors import OVERLOADS, absent, layout_name, letters, no_loop, refuse_layouts
 from .compressed_indices import check, coordinates, places, sizes
 from .meta import dense_strides, refuse_overflow
 from .sparse import ARRAY_NAMES, Sparse, own_dtypes
@@ -335,7 +335,9 @@ class Operators(StoredOperators):
 
     def affine_mm(self, x: Any, y: Any, c: Any, beta: Any, alpha: Any) -> Any:
         """``beta * c + alpha * x @ y``."""
-        return self.add(c if beta == 1 else self.mul(c, c.values.dtype.type(beta)), product(x, y), alpha)
+        refuse_layouts(*map(layout_name, (c, x, y)))
+        added = c if beta == 1 else self.mul(c, c.values.dtype.type(beta))
+        return self.add(added, in_layout(product(x, y), c.layout), alpha)
 
     def _threshold_backward(self, g: Any, x: Any, threshold: Any) -> Compressed:
         return x.like(np.where(x.values <= threshold, 0, masked(g, x).values))

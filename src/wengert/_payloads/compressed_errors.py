@@ -58,3 +58,21 @@ OVERLOADS = {  # the kernels that PyTorch's dispatcher looks for, where they hav
     "topk": ".values",
     "var": ".correction",
 }
+
+
+_ROWS_AND_COLUMNS = ("SparseCsr", "SparseCsc")
+_SUMS = {
+    "Strided": {(x, y) for x in ("Strided", *_ROWS_AND_COLUMNS) for y in ("Strided", *_ROWS_AND_COLUMNS)}
+    - {("Strided", "Strided"), ("SparseCsc", "SparseCsr")},
+    "SparseCsr": {(x, y) for x in _ROWS_AND_COLUMNS for y in _ROWS_AND_COLUMNS},
+    "SparseCsc": {("SparseCsc", "SparseCsc")},
+}  # by the layout of what is added, and of the result: the factors that PyTorch multiplies
+
+
+def refuse_layouts(whole: str, x: str, y: str) -> None:
+    """PyTorch's error for layouts of ``whole + x @ y`` that it does not compute."""
+    if (x, y) not in _SUMS.get(whole, ()) and not {whole, x, y} & {"SparseBsr", "SparseBsc"}:
+        raise noted(
+            RuntimeError(f"addmm: computation on CPU is not implemented for {whole} + {x} @ {y}"),
+            "What to do: convert one of them, with to_sparse_csr(), to_sparse_coo() or to_dense().",
+        )

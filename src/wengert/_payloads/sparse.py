@@ -337,8 +337,8 @@ class Operators(StoredOperators):
         n = len(x.indices)
         shape = (*x.shape[:dim], 1, *x.shape[dim:])
         if dim > n:
-            return Sparse(x.indices, np.expand_dims(x.values, dim - n + 1), shape, x.coalesced)
-        return Sparse(np.insert(x.indices, dim, 0, axis=0), x.values, shape, x.coalesced)
+            return Sparse(x.indices, np.expand_dims(x.values, dim - n + 1), shape)
+        return Sparse(np.insert(x.indices, dim, 0, axis=0), x.values, shape)  # not coalesced, in PyTorch either
 
     def select(self, x: Any, dim: int, index: int) -> Any:
         """One row: sparse, or an array if only dense dimensions are left."""

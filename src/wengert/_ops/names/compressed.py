@@ -20,7 +20,7 @@ from ..._base.registry import WITH_COMPRESSED, public, publish
 from ..._kinds.slow_path import misfit
 from ..._payloads.blocks import GRIDS, Blocks, blocks_at, in_blocks, in_coo, in_grid
 from ..._payloads.compressed import COMPRESSED, Compressed, in_layout, masked, product, sampled, to_coo, unequal
-from ..._payloads.compressed_errors import layout_name, no_blocks
+from ..._payloads.compressed_errors import layout_name, no_blocks, refuse_layouts
 from ..._payloads.compressed_indices import check, coordinates
 from ..._payloads.sparse_errors import missing
 from ..._tape.error_text import expect_tensor
@@ -347,6 +347,16 @@ def dense_of(t: Tensor, masked_grad: bool) -> Tensor:
 
 
 # ---- with dense tensors
+def sparse_product(x: Tensor, y: Tensor) -> Tensor:
+    """``torch.sparse.mm``: the result is dense if a factor is, else it has the layout of the second one."""
+    a, b = layout_name(x._payload), layout_name(y._payload)
+    whole = "Strided" if a == "Strided" else b
+    if x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0]:
+        refuse_layouts(whole, a, b)
+    made = matrix_product(x, y, "SparseAddmmBackward0")
+    return made.to_sparse_csc() if whole == "SparseCsc" else made
+
+
 def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
     """The product of matrices (one may be a vector), of which one or both are compressed.
 
@@ -495,11 +505,12 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
 
 def _affine(x: Tensor, y: Tensor, c: Tensor, beta: Any, alpha: Any, label: str = "AddmmBackward0") -> Tensor:
     """``beta * c + alpha * x @ y``."""
-    names = [layout_name(t._payload) for t in (c, x, y)]
-    if names[1:] == ["Strided"] * 2:
-        raise RuntimeError(f"addmm: computation on CPU is not implemented for {names[0]} + {names[1]} @ {names[2]}")
+    if label == "AddmmBackward0":
+        refuse_layouts(*[layout_name(t._payload) for t in (c, x, y)])
     _check_product(x, y)
     r = product(x._payload, y._payload)
+    if isinstance(r, Compressed) and is_compressed(c):
+        r = in_layout(r, c._payload.layout)
     if isinstance(r, Compressed) and not is_compressed(c):
         r = r.to_dense()
     scaled = c._payload if beta == 1 else c._payload * c.dtype.np.type(beta)
