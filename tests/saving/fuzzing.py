@@ -378,6 +378,8 @@ def composed(rng: random.Random, names: list[str], writer: Any) -> tuple[str, by
         archive.add("data.pkl", data)
         for key in "012":
             archive.add(f"data/{key}", elements)
+        if rng.random() < 0.99:
+            archive.add("version", b"3\n")
         if rng.random() < 0.2:
             archive.add("byteorder", rng.choice((b"big", b"little", b"\x1b[2J")))
         archive.close()

@@ -34,7 +34,7 @@ def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a/data.pkl", data_pkl)
-        for name, data in parts.items():
+        for name, data in ({"version": b"3\n"} | parts).items():
             archive.writestr("a/" + name.replace("_", "/"), data)
     file.seek(0)
     return file
@@ -668,7 +668,7 @@ def with_end64(length: int) -> bytes:
     data = archive_of(NUMBER).getvalue()
     end = data.index(b"PK\5\6")
     size, start = struct.unpack_from("<2I", data, end + 12)
-    wide = struct.pack("<4sQ2H2I4Q", b"PK\6\6", length, 45, 45, 0, 0, 1, 1, size, start)
+    wide = struct.pack("<4sQ2H2I4Q", b"PK\6\6", length, 45, 45, 0, 0, 2, 2, size, start)
     locator = struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
     return data[:end] + wide + locator + b"PK\5\6" + bytes(4) + b"\xff" * 12 + bytes(2)
 

@@ -723,17 +723,19 @@ def test_deep_nesting_loads_without_recursion() -> None:
         got = got[0] if got else got
 
 
-def zip_with(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> io.BytesIO:
+def zip_with(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED, version: bool = True) -> io.BytesIO:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in entries:
             archive.writestr(name, data)
+        if version and "archive/version" not in archive.namelist():
+            archive.writestr("a/version", b"3\n")
     file.seek(0)
     return file
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_archives_that_are_not_admitted() -> None:
+def test_archives_that_are_not_admitted(torch: ModuleType) -> None:
     pickled = tensor_pickle(4, 0, (4,), (1,))
     with pytest.raises(RuntimeError, match="is compressed in a way that PyTorch does not read either"):
         wengert.load(zip_with(("a/data.pkl", pickled), method=zipfile.ZIP_LZMA))
@@ -747,6 +749,9 @@ def test_archives_that_are_not_admitted() -> None:
         wengert.load(zip_with(("data.pkl", pickled)))
     with pytest.raises(RuntimeError, match="TorchScript"):
         wengert.load(zip_with(("a/data.pkl", pickled), ("a/constants.pkl", b""), method=zipfile.ZIP_DEFLATED))
+    for lib in (wengert, torch):
+        with pytest.raises(RuntimeError, match=r'Expected hasRecord\("version"\) to be true, but got false\.'):
+            lib.load(zip_with(("a/data.pkl", b"\x80\x02K\1."), version=False), weights_only=False)
     data = bytearray(saved(wengert.ones(4)).getvalue())
     data[data.index(np.ones(4, "<f4").tobytes())] ^= 1
     with pytest.raises(RuntimeError, match="the checksum of record 'data/0' is wrong"):
