@@ -20,7 +20,7 @@ from .._base.errors import printable, warn
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
-from .admitted import CALLS, KNOWN, allowed_by_user, charge_state
+from .admitted import CALLS, KNOWN, LATE, allowed_by_user, charge_state
 from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
 
@@ -125,6 +125,8 @@ class WeightsUnpickler(pickle._Unpickler):
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {shown} whose module {module} is blocked.")
         if full in KNOWN:
             self.stack.append(KNOWN[full])
+        elif full in LATE:
+            self.stack.append(torch_object(module, name))
         elif full in self._user:
             self.stack.append(self._user[full])
         else:
@@ -176,6 +178,8 @@ class WeightsUnpickler(pickle._Unpickler):
             for name in state:
                 rebuilding.check_attribute(OrderedDict, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
+        elif type(obj) is rebuilding._DimRange:
+            pass
         elif id(type(obj)) in self._user_values:
             charge_state(self._budget, state)
             _set_state(obj, state)
