@@ -18,7 +18,6 @@ import wengert as torch
 from .._tape.tensor import Tensor
 from .._tensor_api.copying import MAX_DIMS
 
-
 _MOST = 1 << 58  # elements, of which the largest have 16 bytes
 
 
