@@ -682,6 +682,21 @@ def test_options_that_old_states_lack() -> None:
     assert optimizer.param_groups[0]["foreach"] is None
 
 
+def test_states_of_schedules_and_scalers_that_lie_are_refused() -> None:
+    """They were taken: a scale of None was NaN, and an unknown schedule a linear one."""
+    schedule = optim.lr_scheduler.OneCycleLR(optim.SGD([wengert.nn.Parameter(wengert.ones(2))], 0.1), 0.1, 10)
+    schedule.optimizer.step()
+    schedule.load_state_dict({**schedule.state_dict(), "_anneal_func_type": "sine"})
+    with pytest.raises(ValueError, match="Unknown _anneal_func_type: sine"):
+        schedule.step()
+    scaler = wengert.amp.GradScaler("cpu")
+    good = scaler.state_dict()
+    for name, value in (("scale", None), ("scale", [1]), ("_growth_tracker", "1"), ("_growth_tracker", {})):
+        with pytest.raises(TypeError, match=r"full\(\): argument 'fill_value' \(position 2\) must be Number"):
+            scaler.load_state_dict({**good, name: value})
+        assert scaler.state_dict() == good
+
+
 @pytest.mark.parametrize("size", [2, 5000])
 @pytest.mark.parametrize("name", ["Adam", "SGD", "RMSprop", "Adagrad", "Rprop", "Adafactor", "Muon"])
 def test_state_of_another_shape_is_refused(name: str, size: int) -> None:

@@ -492,9 +492,13 @@ def read(torch: Any, obj: Any, size: int) -> None:
         assert not isinstance(item, (torch.Tensor, OrderedDict)) or not any(n.startswith("__") for n in vars(item))
         if isinstance(item, torch.Tensor):
             waiting.extend(item.__dict__.values())
-            if item.is_nested:
+            if item.is_nested and item.layout is torch.jagged:  # whose parts need not be all of its elements
+                ends = item.offsets().tolist()
+                assert ends == sorted(ends) or item.lengths() is not None
+                assert 0 <= min(ends) <= max(ends) <= item._values.shape[item._ragged_idx - 1]
+            elif item.is_nested:
                 waiting += item.unbind()
-                assert item.layout is torch.jagged or sum(part.numel() for part in item.unbind()) == item.numel()
+                assert sum(part.numel() for part in item.unbind()) == item.numel()
             elif item.is_sparse:
                 places, shape = item._indices(), item.shape
                 assert all(0 <= i < n for row, n in zip(places.tolist(), shape, strict=False) for i in row)

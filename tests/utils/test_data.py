@@ -562,6 +562,50 @@ def test_a_worker_that_is_killed() -> None:
 
 
 @needs_fork
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("place", ["_read_some", "_send_all"])
+def test_an_interrupt_in_the_middle_of_a_message(monkeypatch: pytest.MonkeyPatch, place: str, persistent: bool) -> None:
+    """Going on waited for ever, took what was in the middle of the message for a size, or gave other batches."""
+    from wengert.utils.data._utils.channel import Channel
+
+    loader = fork(data_cases.Big(8), batch_size=1, persistent_workers=persistent, collate_fn=data_cases.as_is)
+    iterator = iter(loader)
+    assert next(iterator)[0][1] == "text 0"
+    own, calls = getattr(Channel, place), itertools.count()
+
+    def interrupted(self: Any, *args: Any) -> Any:
+        result = own(self, *args)
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        return result
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Channel, place, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(iterator)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="DataLoader iteration was interrupted while a batch was handed over"):
+            next(iterator)
+    assert [batch[0][1] for batch in loader] == [f"text {i}" for i in range(8)]
+
+
+@needs_fork
+def test_an_interrupt_of_the_wait_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wengert.utils.data._utils.channel import Channel
+
+    iterator = iter(fork(data_cases.Numbers(6)))
+
+    def interrupted(self: Any, seconds: Any) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Channel, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(iterator)
+    assert [batch.item() for batch in iterator] == list(range(6))
+
+
+@needs_fork
 def test_a_worker_that_takes_too_long() -> None:
     iterator = iter(fork(data_cases.Slow(2), timeout=0.1))
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0.1 seconds"):

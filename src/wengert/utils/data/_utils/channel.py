@@ -286,5 +286,8 @@ def _from_memfd(fds: list[int], size: int) -> memoryview:
     memory = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
     done = 0
     while done < size:
-        done += os.preadv(fds[0], [memory[done:]], done)
+        got = os.preadv(fds[0], [memory[done:]], done)
+        if not got:
+            raise Closed  # it has fewer bytes than were promised
+        done += got
     return memory
