@@ -682,6 +682,43 @@ def test_options_that_old_states_lack() -> None:
     assert optimizer.param_groups[0]["foreach"] is None
 
 
+@pytest.mark.parametrize("name", ["Adam", "RMSprop", "Rprop", "ASGD", "NAdam", "Adafactor"])
+def test_an_interrupt_of_the_first_step_leaves_a_whole_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = wengert.nn.Parameter(wengert.ones(3, 2))
+    opt = getattr(optim, name)([p], lr=0.1)
+    p.grad = wengert.ones(3, 2)
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        for maker in ("zeros_like", "full_like", "Tensor.new_zeros"):
+            patched.setattr(f"wengert.{maker}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opt.step()
+    opt.step()
+    assert p.isfinite().all() and not p.equal(wengert.ones(3, 2))
+
+
+def test_an_interrupt_of_the_first_closure_of_lbfgs() -> None:
+    p = wengert.nn.Parameter(wengert.tensor([3.0]))
+    opt = optim.LBFGS([p], max_iter=5)
+    calls = itertools.count()
+
+    def closure() -> Any:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        opt.zero_grad()
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(KeyboardInterrupt):
+        opt.step(closure)
+    opt.step(closure)
+    assert abs(p.item()) < 1e-3
+
+
 def test_states_of_schedules_and_scalers_that_lie_are_refused() -> None:
     """They were taken: a scale of None was NaN, and an unknown schedule a linear one."""
     schedule = optim.lr_scheduler.OneCycleLR(optim.SGD([wengert.nn.Parameter(wengert.ones(2))], 0.1), 0.1, 10)
