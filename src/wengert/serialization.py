@@ -428,6 +428,10 @@ def _opened(f: Any, mode: str = "rb") -> Iterator[Any]:
 def _is_zipfile(file: Any) -> bool:
     start = file.tell()
     magic = file.read(4)
+    if not isinstance(magic, bytes):
+        raise noted(
+            AssertionError(f"Expected bytes, got {type(magic).__name__}"), 'What to do: open the file with mode "rb".'
+        )
     file.seek(start)
     return magic == b"PK\3\4"
 

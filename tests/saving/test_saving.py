@@ -411,6 +411,57 @@ def test_mmap_of_files_of_torch(torch: ModuleType, tmp_path: Path) -> None:
     assert torch.load(path, mmap=True)["a"][999].item() == 999
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_errors_of_map_location_are_the_programs_own(torch: ModuleType, zipped: bool) -> None:
+    """They were called damage of the file."""
+    tables: dict[str, int] = {}
+    wrong = (lambda storage: storage, lambda storage, tag: tables[tag], lambda storage, tag: 3, {"cpu": 3}, 3)
+    for place in wrong:
+        said = []
+        for lib in (torch, wengert):
+            file = io.BytesIO()
+            lib.save(lib.ones(2), file, _use_new_zipfile_serialization=zipped)
+            file.seek(0)
+            with pytest.raises((TypeError, KeyError)) as info:
+                lib.load(file, map_location=place)
+            said.append((info.type, "" if "storage" in str(info.value) else str(info.value)))
+        assert said[0] == said[1]
+
+
+def test_files_of_text_are_named(torch: ModuleType) -> None:
+    for lib in (torch, wengert):
+        with pytest.raises(AssertionError, match="^Expected bytes, got str"):
+            lib.load(io.StringIO("abc"))
+
+
+BAD_TARS = {
+    "one part": {"storages": pickle.dumps(0, 2)}, "a count": {"storages": pickle.dumps("x", 2)},
+    "a storage": {"storages": pickle.dumps(1, 2) + pickle.dumps((1, 2), 2)},
+    "a view": {"storages": pickle.dumps(0, 2) + pickle.dumps([(1, 2, 3, 4)], 2)},
+    "a tensor": {
+        "storages": pickle.dumps(0, 2) + pickle.dumps([], 2),
+        "tensors": pickle.dumps(1, 2) + pickle.dumps((1, 2, 3), 2) + struct.pack("<iiq", -5, 0, 0),
+    },
+    "an object": {"storages": pickle.dumps(0, 2) + pickle.dumps([], 2), "pickle": b"\x80\x02K\5Q."},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*BAD_TARS, "links", "no tar"])
+def test_tar_files_that_lie(kind: str) -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in ("storages", "tensors", "pickle") if kind != "one part" else BAD_TARS[kind]:
+            data = BAD_TARS.get(kind, {}).get(name, pickle.dumps(0, 2))
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.linkname = len(data), name
+            if kind == "links":
+                entry.type, entry.size = tarfile.SYMTYPE, 0
+            tar.addfile(entry, io.BytesIO(data))
+    data = file.getvalue() if kind != "no tar" else bytes(257) + b"ustar" + bytes(300)
+    with pytest.raises(RuntimeError, match="the tar file is|is no file of the tar|unexpected end|refers to a tensor"):
+        wengert.load(io.BytesIO(data), weights_only=False)
+
+
 def test_byte_order_of_the_other_kind() -> None:
     table = {"data.pkl": None, "byteorder": b"big", "version": b"3\n"}
     with zipfile.ZipFile(saved(wengert.tensor([1.5, 2.0]))) as archive:

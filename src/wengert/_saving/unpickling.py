@@ -23,6 +23,7 @@ from . import rebuilding
 from .admitted import CALLS, KNOWN, LATE, allowed_by_user, charge_state
 from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
+from .places import passes_through, restored
 
 UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
@@ -102,6 +103,8 @@ class WeightsUnpickler(pickle._Unpickler):
         try:
             return super().load()
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+            if passes_through(error, restored):  # an error of the program's
+                raise
             said = " ".join(printable(a, 200) for a in error.args if type(a) is str)
             raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {said}") from error
 
