@@ -437,3 +437,12 @@ def test_torchruns_arguments() -> None:
     assert plan.command == ["echo", "hello"] and plan.tee
     with pytest.raises(ValueError, match="Unsupported nproc_per_node value: many"):
         _plan(parse_args(["--nproc-per-node", "many", "train.py"]))
+
+
+@pytest.mark.parametrize("sizes", [[-1], [5, -3], [2**62], [2**63 - 1, 1], [10]])
+def test_sizes_of_objects_that_a_rank_has_not_sent(sizes: list[int]) -> None:
+    from wengert.distributed import _objects
+
+    numbers = _objects._numbers(sizes)
+    with pytest.raises(RuntimeError, match=r"negative dimension|can't allocate memory|a rank has sent an object of"):
+        _objects._objects(_objects._bytes(numbers.sum())[:4], numbers)

@@ -430,7 +430,7 @@ def test_errors_of_map_location_are_the_programs_own(torch: ModuleType, zipped: 
 
 def test_files_of_text_are_named(torch: ModuleType) -> None:
     for lib in (torch, wengert):
-        with pytest.raises(AssertionError, match="^Expected bytes, got str"):
+        with pytest.raises(AssertionError, match=r"^Expected bytes, got str"):
             lib.load(io.StringIO("abc"))
 
 
@@ -458,7 +458,7 @@ def test_tar_files_that_lie(kind: str) -> None:
                 entry.type, entry.size = tarfile.SYMTYPE, 0
             tar.addfile(entry, io.BytesIO(data))
     data = file.getvalue() if kind != "no tar" else bytes(257) + b"ustar" + bytes(300)
-    with pytest.raises(RuntimeError, match="the tar file is|is no file of the tar|unexpected end|refers to a tensor"):
+    with pytest.raises(RuntimeError, match=r"the tar file is|is no file of the tar|unexpected end|refers to a tensor"):
         wengert.load(io.BytesIO(data), weights_only=False)
 
 
