@@ -113,8 +113,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     shown = frozenset(ranks) if args.local_ranks_filter else None
     return Plan(
         command, os.path.basename(name), processes(str(args.nproc_per_node)), nnodes, rank, host, port,
-        _number(args.max_restarts, "max_restarts"), uuid.uuid4().hex if args.standalone else args.rdzv_id, tee=str(args.tee) != "0",
-        log_dir=args.log_dir if args.redirects != "0" else None, shown_ranks=shown,
+        _number(args.max_restarts, "max_restarts"), uuid.uuid4().hex if args.standalone else args.rdzv_id,
+        tee=str(args.tee) != "0", log_dir=args.log_dir if args.redirects != "0" else None, shown_ranks=shown,
         named=not getattr(args, "use_env", True),
     )  # fmt: skip
 
