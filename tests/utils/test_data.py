@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import array
 import collections.abc
+import contextlib
 import gc
 import itertools
 import multiprocessing
 import os
 import pickle
+import stat
 import subprocess
 import sys
 import tempfile
@@ -587,6 +589,37 @@ def test_an_interrupt_in_the_middle_of_a_message(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(RuntimeError, match="DataLoader iteration was interrupted while a batch was handed over"):
             next(iterator)
     assert [batch[0][1] for batch in loader] == [f"text {i}" for i in range(8)]
+
+
+@needs_fork
+def test_a_worker_that_writes_something_else_to_its_socket() -> None:
+    """The bytes were taken for sizes."""
+
+    class Writing(data_cases.Numbers):
+        def __getitem__(self, i: int) -> Any:
+            for number in range(3, 64):
+                with contextlib.suppress(OSError):
+                    if stat.S_ISSOCK(os.fstat(number).st_mode):
+                        os.write(number, b"\xff" * 50)
+            return super().__getitem__(i)
+
+    with pytest.raises(RuntimeError, match="What came from a DataLoader worker is no batch"):
+        next(iter(fork(Writing(4))))
+
+
+@needs_fork
+def test_an_error_from_a_worker_keeps_no_worker_alive() -> None:
+    gc.disable()
+    try:
+        iterator = iter(fork(data_cases.Failing(8), batch_size=2))
+        workers = list(iterator._workers)
+        with pytest.raises(RuntimeError):
+            for _ in iterator:
+                pass
+        del iterator, _
+        assert [w.exitcode for w in workers] == [0, 0]
+    finally:
+        gc.enable()
 
 
 @needs_fork
