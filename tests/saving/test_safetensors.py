@@ -200,7 +200,7 @@ def test_a_number_is_no_open_file(tmp_path: Path) -> None:
     with open(tmp_path / "own", "wb+") as file:
         file.write(save(TENSORS))
         file.flush()
-        with pytest.raises(TypeError, match="expected str, bytes or os.PathLike object, not int"):
+        with pytest.raises(TypeError, match=r"expected str, bytes or os.PathLike object, not int"):
             safe_open(file.fileno())
         file.write(b"still open")
 
