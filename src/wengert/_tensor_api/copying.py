@@ -7,6 +7,7 @@ array, whether it requires grad, and the attributes that the program set on it; 
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 import pickle
 import sys
@@ -99,10 +100,22 @@ def wrapper_parts(self: Tensor) -> tuple[Any, ...]:
     return type(self), self.dtype, sizes, strides, 0, self.layout, self.device, self.requires_grad
 
 
+_SLOTS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
+
+
+def slots_of(self: Tensor) -> dict[str, Any]:
+    """What a tensor has in slots of its class."""
+    names = copyreg._slotnames(type(self))  # type: ignore[attr-defined]
+    return {name: getattr(self, name) for name in names if name not in _SLOTS and hasattr(self, name)}
+
+
 def state_of(self: Tensor) -> Any:
     """What the program has set on a tensor, or what its class says."""
     own = getattr(type(self), "__getstate__", None)
-    return own(self) if own is not None and own is not object.__getstate__ else _attributes(self)
+    if own is not None and own is not object.__getstate__:
+        return own(self)
+    slots = slots_of(self) if type(self) is not Tensor else None
+    return (_attributes(self), slots) if slots else _attributes(self)
 
 
 @public("Tensor.__reduce_ex__")
