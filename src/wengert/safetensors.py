@@ -278,7 +278,7 @@ class safe_open:
 
     def __init__(self, filename: Any, framework: str = "pt", device: Any = "cpu") -> None:
         cpu_only(device, "safe_open")
-        self._file = open(filename, "rb")  # noqa: SIM115  closed by __exit__
+        self._file = open(os.fspath(filename), "rb")  # noqa: SIM115  closed by __exit__; a number is no open file
         try:
             self._source = _Source(self._file, os.fstat(self._file.fileno()).st_size)
         except BaseException:

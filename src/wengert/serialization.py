@@ -26,7 +26,7 @@ from typing import Any
 from ._base.constants import device
 from ._base.errors import noted, warn
 from ._saving import legacy
-from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
+from ._saving.admitted import KNOWN, LATE, StorageType, allowed_by_user, safe
 from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader
 from ._saving.legacy import SourceChangeWarning
 from ._saving.pickling import StorageTable, make_pickler
@@ -184,7 +184,7 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
             )
         names = globals_in(io.BytesIO(archive.read("data.pkl")))
         file.seek(start)
-    return sorted(names - set(KNOWN) - set(allowed_by_user()))
+    return sorted(names - set(KNOWN) - LATE - set(allowed_by_user()))
 
 
 # ---- places
@@ -428,6 +428,10 @@ def _opened(f: Any, mode: str = "rb") -> Iterator[Any]:
 def _is_zipfile(file: Any) -> bool:
     start = file.tell()
     magic = file.read(4)
+    if not isinstance(magic, bytes):
+        raise noted(
+            AssertionError(f"Expected bytes, got {type(magic).__name__}"), 'What to do: open the file with mode "rb".'
+        )
     file.seek(start)
     return magic == b"PK\3\4"
 

@@ -619,3 +619,14 @@ def test_first_draws_import_no_random_module():
         "[0.49625658988952637, 0.7682217955589294, 0.08847743272781372] torch.Size([2, 8]) torch.Size([8, 8])",
         "False",
     ], done.stderr
+
+
+def test_a_generator_that_outlives_the_modules_says_nothing() -> None:
+    """What holds it is cleared after the modules when the interpreter ends."""
+    program = (
+        "import numpy.random, wengert\n"
+        "numpy.kept = wengert.Generator().manual_seed(1)\n"
+        "wengert.rand(3, generator=numpy.kept)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -13,7 +13,9 @@ from saving.fuzzing import objects
 
 import wengert
 
-pytestmark = pytest.mark.filterwarnings("ignore:Sparse", "ignore:TypedStorage is deprecated")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Sparse", "ignore:TypedStorage is deprecated", "ignore:The PyTorch API of nested tensors"
+)
 KINDS = len(objects(wengert))
 RATES = {
     "triangular": pytest.approx([0.15, 0.2, 0.15, 0.1, 0.15, 0.2]),
@@ -25,6 +27,9 @@ LAZY = (2, 3)  # conjugates and negatives, which PyTorch computes later: their s
 
 def as_told(lib: Any, obj: Any, strides: bool = True) -> Any:
     """What an object is, without its library: text, types, and of tensors layout, flags and bytes."""
+    if isinstance(obj, lib.Tensor) and obj.is_nested:
+        flags = str(obj.dtype), str(obj.layout), obj.requires_grad, obj.is_contiguous(), getattr(obj, "tag", None)
+        return flags, [as_told(lib, part.detach()) for part in obj.unbind()]
     if isinstance(obj, lib.Tensor):
         flags = (
             type(obj).__name__,
@@ -54,6 +59,15 @@ def as_told(lib: Any, obj: Any, strides: bool = True) -> Any:
     return type(obj).__name__, str(obj)
 
 
+def _is_read(torch: Any, writer: Any, obj: Any) -> bool:
+    """Whether PyTorch reads an object in the old form: some it writes and cannot read, or reads before it is there."""
+    if not isinstance(obj, writer.Tensor):
+        return True
+    if obj.is_nested:
+        return obj.layout is not writer.strided
+    return writer is not torch or obj.dtype is not torch.uint16
+
+
 @pytest.mark.parametrize("form", ["zip", "mapped", "stream"])
 @pytest.mark.parametrize("kind", range(KINDS))
 def test_every_kind_of_file_both_ways(torch: Any, tmp_path: Any, kind: int, form: str) -> None:
@@ -63,8 +77,8 @@ def test_every_kind_of_file_both_ways(torch: Any, tmp_path: Any, kind: int, form
         path = tmp_path / f"{writer.__name__}.pt"
         writer.save(obj, path, _use_new_zipfile_serialization=form != "stream")
         for reader in (torch, wengert):
-            if reader is writer is torch and getattr(obj, "dtype", None) is torch.uint16 and form == "stream":
-                continue  # PyTorch cannot read what it writes here
+            if reader is torch and form == "stream" and not _is_read(torch, writer, obj):
+                continue
             with torch.serialization.safe_globals([frozenset]):
                 got = reader.load(path, mmap=form == "mapped")
             told.append(as_told(reader, got, kind not in LAZY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import warnings
 from types import ModuleType
@@ -106,3 +107,11 @@ def outcome(T: ModuleType, making: str, program: str) -> Any:
 )
 def test_a_program_of_nested_tensors(torch: ModuleType, making: str, program: str) -> None:
     assert outcome(wengert, making, program) == outcome(torch, making, program)
+
+
+def test_deep_copies_have_the_programs_attributes(torch: Any) -> None:
+    for lib in (torch, wengert):
+        nested = lib.nested.nested_tensor([lib.ones(2), lib.ones(3)], layout=lib.jagged)
+        nested.tag = ["a"]
+        copied = copy.deepcopy(nested)
+        assert copied.tag == ["a"] and copied.tag is not nested.tag

@@ -435,5 +435,19 @@ def test_torchruns_arguments() -> None:
     assert plan.port == 0 and plan.nproc >= 1 and plan.command[-3:] == ["-m", "package.module", "x"]
     plan = _plan(parse_args(["--no-python", "--tee", "3", "echo", "hello"]))
     assert plan.command == ["echo", "hello"] and plan.tee
-    with pytest.raises(ValueError, match="Unsupported nproc_per_node value: many"):
-        _plan(parse_args(["--nproc-per-node", "many", "train.py"]))
+    wrong = {
+        "nproc_per_node": "many", "nnodes": "0", "master_port": "65536", "rdzv_endpoint": "host:-1",
+        "node_rank": "1", "max_restarts": "-1", "local_ranks_filter": "0,a",
+    }  # fmt: skip
+    for name, value in wrong.items():
+        with pytest.raises(ValueError, match=r"Unsupported \w+ value: (many|0|65536|-1|1|a)$"):
+            _plan(parse_args([f"--{name}={value}", "train.py"]))
+
+
+@pytest.mark.parametrize("sizes", [[-1], [5, -3], [2**62], [2**63 - 1, 1], [10]])
+def test_sizes_of_objects_that_a_rank_has_not_sent(sizes: list[int]) -> None:
+    from wengert.distributed import _objects
+
+    numbers = _objects._numbers(sizes)
+    with pytest.raises(RuntimeError, match=r"negative dimension|can't allocate memory|a rank has sent an object of"):
+        _objects._objects(_objects._bytes(numbers.sum())[:4], numbers)

@@ -682,6 +682,58 @@ def test_options_that_old_states_lack() -> None:
     assert optimizer.param_groups[0]["foreach"] is None
 
 
+@pytest.mark.parametrize("name", ["Adam", "RMSprop", "Rprop", "ASGD", "NAdam", "Adafactor"])
+def test_an_interrupt_of_the_first_step_leaves_a_whole_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = wengert.nn.Parameter(wengert.ones(3, 2))
+    opt = getattr(optim, name)([p], lr=0.1)
+    p.grad = wengert.ones(3, 2)
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        for maker in ("zeros_like", "full_like", "Tensor.new_zeros"):
+            patched.setattr(f"wengert.{maker}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opt.step()
+    opt.step()
+    assert p.isfinite().all() and not p.equal(wengert.ones(3, 2))
+
+
+def test_an_interrupt_of_the_first_closure_of_lbfgs() -> None:
+    p = wengert.nn.Parameter(wengert.tensor([3.0]))
+    opt = optim.LBFGS([p], max_iter=5)
+    calls = itertools.count()
+
+    def closure() -> Any:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        opt.zero_grad()
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(KeyboardInterrupt):
+        opt.step(closure)
+    opt.step(closure)
+    assert abs(p.item()) < 1e-3
+
+
+def test_states_of_schedules_and_scalers_that_lie_are_refused() -> None:
+    """They were taken: a scale of None was NaN, and an unknown schedule a linear one."""
+    schedule = optim.lr_scheduler.OneCycleLR(optim.SGD([wengert.nn.Parameter(wengert.ones(2))], 0.1), 0.1, 10)
+    schedule.optimizer.step()
+    schedule.load_state_dict({**schedule.state_dict(), "_anneal_func_type": "sine"})
+    with pytest.raises(ValueError, match="Unknown _anneal_func_type: sine"):
+        schedule.step()
+    scaler = wengert.amp.GradScaler("cpu")
+    good = scaler.state_dict()
+    for name, value in (("scale", None), ("scale", [1]), ("_growth_tracker", "1"), ("_growth_tracker", {})):
+        with pytest.raises(TypeError, match=r"full\(\): argument 'fill_value' \(position 2\) must be Number"):
+            scaler.load_state_dict({**good, name: value})
+        assert scaler.state_dict() == good
+
+
 @pytest.mark.parametrize("size", [2, 5000])
 @pytest.mark.parametrize("name", ["Adam", "SGD", "RMSprop", "Adagrad", "Rprop", "Adafactor", "Muon"])
 def test_state_of_another_shape_is_refused(name: str, size: int) -> None:

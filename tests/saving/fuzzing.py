@@ -45,6 +45,11 @@ def objects(torch: Any) -> list[Any]:
     with torch.no_grad():
         module[0].weight.fill_(0.5)
         module[0].bias.fill_(-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nested tensors are a prototype
+        rows = [torch.ones(2, 3), torch.zeros(1, 3)]
+        nested = [torch.nested.nested_tensor(rows, layout=layout) for layout in (torch.strided, torch.jagged)]
+        moved = torch.nested.nested_tensor(rows, requires_grad=True).transpose(1, 2)
     return [
         x, [x, x.t(), x[0], x[:, 1:]], z.conj(), w.conj().imag, torch.eye(3).to_sparse(), tagged, module.state_dict(),
         torch.nn.Parameter(x, False), torch.ones(3, dtype=torch.uint16),
@@ -52,7 +57,7 @@ def objects(torch: Any) -> list[Any]:
         OrderedDict([((1, "a"), torch.Size([2, 3])), (2**70, torch.float32)]), Counter("abca"), torch.device("cpu"),
         torch.empty(2, 3, device="meta"), torch.empty(0, 4), torch.tensor(7), torch.tensor([True, False]),
         torch.eye(3).to_sparse_csr(), {"batch": torch.ones(2, 1, 2).to_sparse_csc()},
-        torch.eye(4).to_sparse_bsr((2, 2)), torch.ones(2, 2, 3).to_sparse_bsc((1, 3)),
+        torch.eye(4).to_sparse_bsr((2, 2)), torch.ones(2, 2, 3).to_sparse_bsc((1, 3)), *nested, moved,
     ]  # fmt: skip
 
 
@@ -298,6 +303,13 @@ class Grammar:
             b"(" + self.storage() + b"K\0" + self.sizes() + self.sizes() + b"\x89Nt",
         ]
 
+    def jagged(self) -> bytes:
+        """The arguments of a nested tensor."""
+        made = b"}(" + self.text("values") + self.tensor() + self.text("offsets") + self.tensor()
+        made += self.text("lengths") + self.rng.choice((b"N", self.tensor()))
+        made += self.text("_metadata_cache") + self.rng.choice((b"}", self.table()))
+        return made + self.text("_ragged_idx") + self.small() + self.text("requires_grad") + self.flag() + b"u"
+
     def with_state(self) -> list[bytes]:
         """The same of a call that sets attributes."""
         return [
@@ -332,6 +344,8 @@ class Grammar:
                     b"(" + self.tensor() + self.tensor() + self.tensor() + self.sizes() + b"t",
                 ],
             ]),
+            "torch._utils._rebuild_nested_tensor": lambda: [self.tensor() for _ in range(4)],
+            "torch.nested._internal.nested_tensor._rebuild_njt": lambda: [self.jagged()],
             "torch._utils._rebuild_meta_tensor_no_storage": lambda: [self.dtype(), self.sizes(), self.sizes(), b"\x89"],
             "torch.serialization._get_layout": lambda: [self.text()],
             "torch.Size": lambda: [self.sizes()],
@@ -378,6 +392,8 @@ def composed(rng: random.Random, names: list[str], writer: Any) -> tuple[str, by
         archive.add("data.pkl", data)
         for key in "012":
             archive.add(f"data/{key}", elements)
+        if rng.random() < 0.99:
+            archive.add("version", b"3\n")
         if rng.random() < 0.2:
             archive.add("byteorder", rng.choice((b"big", b"little", b"\x1b[2J")))
         archive.close()
@@ -476,7 +492,14 @@ def read(torch: Any, obj: Any, size: int) -> None:
         assert not isinstance(item, (torch.Tensor, OrderedDict)) or not any(n.startswith("__") for n in vars(item))
         if isinstance(item, torch.Tensor):
             waiting.extend(item.__dict__.values())
-            if item.is_sparse:
+            if item.is_nested and item.layout is torch.jagged:  # whose parts need not be all of its elements
+                ends = item.offsets().tolist()
+                assert ends == sorted(ends) or item.lengths() is not None
+                assert 0 <= min(ends) <= max(ends) <= item._values.shape[item._ragged_idx - 1]
+            elif item.is_nested:
+                waiting += item.unbind()
+                assert sum(part.numel() for part in item.unbind()) == item.numel()
+            elif item.is_sparse:
                 places, shape = item._indices(), item.shape
                 assert all(0 <= i < n for row, n in zip(places.tolist(), shape, strict=False) for i in row)
                 waiting += [places, item._values()]

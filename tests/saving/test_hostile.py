@@ -34,7 +34,7 @@ def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a/data.pkl", data_pkl)
-        for name, data in parts.items():
+        for name, data in ({"version": b"3\n"} | parts).items():
             archive.writestr("a/" + name.replace("_", "/"), data)
     file.seek(0)
     return file
@@ -668,7 +668,7 @@ def with_end64(length: int) -> bytes:
     data = archive_of(NUMBER).getvalue()
     end = data.index(b"PK\5\6")
     size, start = struct.unpack_from("<2I", data, end + 12)
-    wide = struct.pack("<4sQ2H2I4Q", b"PK\6\6", length, 45, 45, 0, 0, 1, 1, size, start)
+    wide = struct.pack("<4sQ2H2I4Q", b"PK\6\6", length, 45, 45, 0, 0, 2, 2, size, start)
     locator = struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
     return data[:end] + wide + locator + b"PK\5\6" + bytes(4) + b"\xff" * 12 + bytes(2)
 
@@ -693,6 +693,45 @@ def test_an_archive_has_one_folder() -> None:
     file.seek(0)
     with pytest.raises(RuntimeError, match=r"file in archive is not in a subdirectory a/: b/data.pkl"):
         wengert.load(file)
+
+
+PARTS = {
+    "beyond": ((2, 3), (3, 1), 4), "before": ((2, 3), (3, 1), -1), "steps": ((2, 2), (2**62, 1), 0),
+    "backwards": ((2, 2), (-1, 1), 3), "expanded": ((2**40, 3), (0, 1), 0), "empty": ((0, -5), (1, 1), 0),
+    "empty and large": ((0, 2**62), (1, 1), 0), "empty and far": ((0, 1), (2**62, 1), 0),
+}  # fmt: skip
+OFFSETS = {
+    "beyond": ([0, 2, 4], None), "descending": ([0, 3, 2], None), "before": ([-1, 2, 3], None),
+    "long": ([0, 2, 3], [2, 2]), "huge": ([1, 2, 3], [2**63 - 1, 1]), "negative": ([0, 2, 3], [2, -1]),
+    "few": ([0, 2, 3], [2]), "none": ([], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("lie", [*PARTS, *OFFSETS])
+def test_nested_tensors_with_parts_elsewhere_are_refused(lie: str, zipped: bool) -> None:
+    torch, row = wengert, wengert.arange(9.0).view(3, 3)
+    if lie in PARTS and (lie != "beyond" or zipped):
+        nested = torch.nested._internal.strided.StridedNested(row.view(9), [PARTS[lie]])
+        nested._places = [torch.nested._internal.strided.Place(*PARTS[lie])]
+    else:
+        nested = torch.nested.nested_tensor([row[:2], row[:1]], layout=torch.jagged)
+        nested._offsets, lengths = torch.tensor(OFFSETS[lie][0], dtype=torch.int64), OFFSETS[lie][1]
+        nested._lengths = None if lengths is None else torch.tensor(lengths)
+    with pytest.raises(RuntimeError, match="a nested tensor's parts reach out of its elements, or do not belong"):
+        wengert.load(saved(nested, zipped=zipped))
+
+
+@pytest.mark.filterwarnings("ignore:NestedTensor.__torch_dispatch__ is not called")
+def test_a_nested_tensor_is_no_other_tensor_and_no_wrapper() -> None:
+    named = b"ctorch.nested._internal.nested_tensor\nNestedTensor\n"
+    storage = b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0\x30X\3\0\0\0cpuK\1tQ"
+    plain = b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\n" + named
+    plain += b"(" + storage + b"K\0K\1\x85K\1\x85\x89Nt}tR."
+    wrapper = b"ctorch._utils\n_rebuild_wrapper_subclass\n(" + named + b"ctorch\nfloat32\n))K\0NN\x89tR."
+    for pickled in (plain, wrapper, wrapper.replace(named, b"ctorch\nTensor\n")):
+        with pytest.raises(pickle.UnpicklingError):
+            wengert.load(archive_of(b"\x80\x02" + pickled, data_0=bytes(4)))
 
 
 CUT_WHILE_READ = """

@@ -287,7 +287,7 @@ def test_a_mapping_is_of_the_file_that_was_read(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.filterwarnings("ignore")  # of a file that Python closes
-def test_an_interrupt_at_any_call_leaves_no_open_file(tmp_path: Path) -> None:
+def test_an_interrupt_at_any_call_leaves_no_open_file_and_no_new_one(tmp_path: Path) -> None:
     path, where = tmp_path / "a.pt", []
     wengert.save([1], path)
 
@@ -301,7 +301,7 @@ def test_an_interrupt_at_any_call_leaves_no_open_file(tmp_path: Path) -> None:
             nonlocal count
             if event in ("call", "c_return") and frame.f_code.co_filename.endswith("replacing.py"):
                 count += 1
-                if count == at and frame.f_code.co_name in ("_new_file", "_lock", "replacing"):
+                if count == at and frame.f_code.co_name in ("_new_file", "_opened", "_lock", "replacing"):
                     where[:] = [frame.f_code.co_name, frame.f_lineno, event]
                     sys.setprofile(None)
                     raise KeyboardInterrupt
@@ -318,7 +318,7 @@ def test_an_interrupt_at_any_call_leaves_no_open_file(tmp_path: Path) -> None:
     before, at = opened(), 1
     while interrupted(at):
         at += 1
-        assert opened() == before, (at, where)
+        assert opened() == before and os.listdir(tmp_path) == ["a.pt"], (at, where)
     assert at > 20
     assert os.listdir(tmp_path) == ["a.pt"]
     assert wengert.load(path) == [at]

@@ -195,6 +195,16 @@ def test_files_that_lie(data: bytes, message: str) -> None:
         load(data)
 
 
+def test_a_number_is_no_open_file(tmp_path: Path) -> None:
+    """The file of that number was read, and closed for the program that had it open."""
+    with open(tmp_path / "own", "wb+") as file:
+        file.write(save(TENSORS))
+        file.flush()
+        with pytest.raises(TypeError, match=r"expected str, bytes or os.PathLike object, not int"):
+            safe_open(file.fileno())
+        file.write(b"still open")
+
+
 @given(st.data())
 def test_a_file_that_was_changed_is_an_error_or_well_formed(draw: Any) -> None:
     data = bytearray(save(TENSORS))

@@ -225,6 +225,29 @@ def test_a_conjugate_view_of_torch_comes_with_its_values(torch: ModuleType) -> N
     assert wengert.load(saved(z.conj().imag, torch)).tolist() == [-2.0, 1.0]
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors", "ignore:It is not recommended to create")
+@pytest.mark.parametrize("zipped", [True, False])
+def test_masked_tensors_to_and_from_torch(torch: ModuleType, zipped: bool) -> None:
+    shown = set()
+    for writer in (torch, wengert):
+        mask = writer.tensor([True, False, True, True])
+        masked = writer.masked.masked_tensor(writer.arange(4.0), mask, requires_grad=True)
+        file = io.BytesIO()
+        writer.save({"w": masked}, file, _use_new_zipfile_serialization=zipped)
+        for reader in (torch, wengert):
+            file.seek(0)
+            with reader.serialization.safe_globals([reader.masked.MaskedTensor]):
+                got = reader.load(file)["w"]
+            (got * 2).sum().backward()
+            shown.add((str(got), str(got.grad), got.requires_grad))
+            file.seek(0)
+            with pytest.raises(pickle.UnpicklingError, match=r"MaskedTensor was not an allowed global by default"):
+                reader.load(file)
+    assert len(shown) == 1, shown
+    again = pickle.loads(pickle.dumps(wengert.masked.masked_tensor(wengert.eye(2), wengert.eye(2).bool())))
+    assert again.get_mask().tolist() == [[True, False], [False, True]] and again.sum().item() == 2
+
+
 @pytest.mark.filterwarnings("ignore:Sparse invariant checks")
 def test_sparse_tensors_to_and_from_torch(torch: ModuleType) -> None:
     sparse = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [1.0, 2.0, 3.0], (2, 3))
@@ -386,6 +409,57 @@ def test_mmap_of_files_of_torch(torch: ModuleType, tmp_path: Path) -> None:
     assert wengert.load(path, mmap=True)["a"][999].item() == 999
     wengert.save({"a": wengert.arange(1000.0)}, path)
     assert torch.load(path, mmap=True)["a"][999].item() == 999
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_errors_of_map_location_are_the_programs_own(torch: ModuleType, zipped: bool) -> None:
+    """They were called damage of the file."""
+    tables: dict[str, int] = {}
+    wrong = (lambda storage: storage, lambda storage, tag: tables[tag], lambda storage, tag: 3, {"cpu": 3}, 3)
+    for place in wrong:
+        said = []
+        for lib in (torch, wengert):
+            file = io.BytesIO()
+            lib.save(lib.ones(2), file, _use_new_zipfile_serialization=zipped)
+            file.seek(0)
+            with pytest.raises((TypeError, KeyError)) as info:
+                lib.load(file, map_location=place)
+            said.append((info.type, "" if "storage" in str(info.value) else str(info.value)))
+        assert said[0] == said[1]
+
+
+def test_files_of_text_are_named(torch: ModuleType) -> None:
+    for lib in (torch, wengert):
+        with pytest.raises(AssertionError, match=r"^Expected bytes, got str"):
+            lib.load(io.StringIO("abc"))
+
+
+BAD_TARS = {
+    "one part": {"storages": pickle.dumps(0, 2)}, "a count": {"storages": pickle.dumps("x", 2)},
+    "a storage": {"storages": pickle.dumps(1, 2) + pickle.dumps((1, 2), 2)},
+    "a view": {"storages": pickle.dumps(0, 2) + pickle.dumps([(1, 2, 3, 4)], 2)},
+    "a tensor": {
+        "storages": pickle.dumps(0, 2) + pickle.dumps([], 2),
+        "tensors": pickle.dumps(1, 2) + pickle.dumps((1, 2, 3), 2) + struct.pack("<iiq", -5, 0, 0),
+    },
+    "an object": {"storages": pickle.dumps(0, 2) + pickle.dumps([], 2), "pickle": b"\x80\x02K\5Q."},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*BAD_TARS, "links", "no tar"])
+def test_tar_files_that_lie(kind: str) -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in ("storages", "tensors", "pickle") if kind != "one part" else BAD_TARS[kind]:
+            data = BAD_TARS.get(kind, {}).get(name, pickle.dumps(0, 2))
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.linkname = len(data), name
+            if kind == "links":
+                entry.type, entry.size = tarfile.SYMTYPE, 0
+            tar.addfile(entry, io.BytesIO(data))
+    data = file.getvalue() if kind != "no tar" else bytes(257) + b"ustar" + bytes(300)
+    with pytest.raises(RuntimeError, match=r"the tar file is|is no file of the tar|unexpected end|refers to a tensor"):
+        wengert.load(io.BytesIO(data), weights_only=False)
 
 
 def test_byte_order_of_the_other_kind() -> None:
@@ -618,10 +692,10 @@ TUPLES = b"(" + b"K\1" + b"\x85" * 5000 + b"K\1d"  # a tuple nested 5000 deep, t
         (b"\x80\xff\x93.", "Unsupported operand 147"),
         (b"\x80\x02K\1Q.", "persistent_load id must be tuple"),
         (b"\x80\x02X\6\0\0\0moduleK\1\x86Q.", "Only persistent_load of storage is allowed"),
-        (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized or nested"),
+        (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized"),
         (
             b"\x80\x02(X\7\0\0\0storagectorch\nQInt8Storage\nX\1\0\0\0aX\3\0\0\0cpuK\1tQ.",
-            "a tensor that is quantized or nested",
+            "a tensor that is quantized",
         ),
     ],
 )
@@ -723,17 +797,19 @@ def test_deep_nesting_loads_without_recursion() -> None:
         got = got[0] if got else got
 
 
-def zip_with(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> io.BytesIO:
+def zip_with(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED, version: bool = True) -> io.BytesIO:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in entries:
             archive.writestr(name, data)
+        if version and "archive/version" not in archive.namelist():
+            archive.writestr("a/version", b"3\n")
     file.seek(0)
     return file
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_archives_that_are_not_admitted() -> None:
+def test_archives_that_are_not_admitted(torch: ModuleType) -> None:
     pickled = tensor_pickle(4, 0, (4,), (1,))
     with pytest.raises(RuntimeError, match="is compressed in a way that PyTorch does not read either"):
         wengert.load(zip_with(("a/data.pkl", pickled), method=zipfile.ZIP_LZMA))
@@ -747,6 +823,9 @@ def test_archives_that_are_not_admitted() -> None:
         wengert.load(zip_with(("data.pkl", pickled)))
     with pytest.raises(RuntimeError, match="TorchScript"):
         wengert.load(zip_with(("a/data.pkl", pickled), ("a/constants.pkl", b""), method=zipfile.ZIP_DEFLATED))
+    for lib in (wengert, torch):
+        with pytest.raises(RuntimeError, match=r'Expected hasRecord\("version"\) to be true, but got false\.'):
+            lib.load(zip_with(("a/data.pkl", b"\x80\x02K\1."), version=False), weights_only=False)
     data = bytearray(saved(wengert.ones(4)).getvalue())
     data[data.index(np.ones(4, "<f4").tobytes())] ^= 1
     with pytest.raises(RuntimeError, match="the checksum of record 'data/0' is wrong"):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import array
 import collections.abc
+import contextlib
 import gc
 import itertools
 import multiprocessing
 import os
 import pickle
+import stat
 import subprocess
 import sys
 import tempfile
@@ -559,6 +561,82 @@ def test_a_worker_that_is_killed() -> None:
         next(iterator)
     assert any("killed by signal" in note for note in caught.value.__notes__)
     assert next(iterator).tolist() == [4, 5]
+
+
+@needs_fork
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("place", ["_read_some", "_send_all"])
+def test_an_interrupt_in_the_middle_of_a_message(monkeypatch: pytest.MonkeyPatch, place: str, persistent: bool) -> None:
+    """Going on waited for ever, took what was in the middle of the message for a size, or gave other batches."""
+    from wengert.utils.data._utils.channel import Channel
+
+    loader = fork(data_cases.Big(8), batch_size=1, persistent_workers=persistent, collate_fn=data_cases.as_is)
+    iterator = iter(loader)
+    assert next(iterator)[0][1] == "text 0"
+    own, calls = getattr(Channel, place), itertools.count()
+
+    def interrupted(self: Any, *args: Any) -> Any:
+        result = own(self, *args)
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        return result
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Channel, place, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(iterator)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="DataLoader iteration was interrupted while a batch was handed over"):
+            next(iterator)
+    assert [batch[0][1] for batch in loader] == [f"text {i}" for i in range(8)]
+
+
+@needs_fork
+def test_a_worker_that_writes_something_else_to_its_socket() -> None:
+    """The bytes were taken for sizes."""
+
+    class Writing(data_cases.Numbers):
+        def __getitem__(self, i: int) -> Any:
+            for number in range(3, 64):
+                with contextlib.suppress(OSError):
+                    if stat.S_ISSOCK(os.fstat(number).st_mode):
+                        os.write(number, b"\xff" * 50)
+            return super().__getitem__(i)
+
+    with pytest.raises(RuntimeError, match="What came from a DataLoader worker is no batch"):
+        next(iter(fork(Writing(4))))
+
+
+@needs_fork
+def test_an_error_from_a_worker_keeps_no_worker_alive() -> None:
+    gc.disable()
+    try:
+        iterator = iter(fork(data_cases.Failing(8), batch_size=2))
+        workers = list(iterator._workers)
+        next(iterator)
+        for error in (RuntimeError, KeyError):
+            with pytest.raises(error, match="Caught"):
+                next(iterator)
+        del iterator
+        assert [w.exitcode for w in workers] == [0, 0]
+    finally:
+        gc.enable()
+
+
+@needs_fork
+def test_an_interrupt_of_the_wait_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wengert.utils.data._utils.channel import Channel
+
+    iterator = iter(fork(data_cases.Numbers(6)))
+
+    def interrupted(self: Any, seconds: Any) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Channel, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(iterator)
+    assert [batch.item() for batch in iterator] == list(range(6))
 
 
 @needs_fork

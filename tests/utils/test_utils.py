@@ -144,6 +144,9 @@ def test_own_containers() -> None:
         tree.register_dataclass(Pair, field_names=["a"])
 
 
+WRONG_CONTEXT = '[1, {"type": "collections.defaultdict", "context": {}, "children_spec": []}]'
+
+
 def test_a_text_runs_no_code() -> None:
     factory = '{"type": "collections.defaultdict", "context": {"default_factory_module": "os", '
     factory += '"default_factory_name": "getcwd", "dict_context": []}, "children_spec": []}'
@@ -151,6 +154,11 @@ def test_a_text_runs_no_code() -> None:
         tree.treespec_loads(f"[1, {factory}]")
     with pytest.raises(NotImplementedError, match=r"Deserializing builtins.exec in pytree is not registered"):
         tree.treespec_loads('[1, {"type": "builtins.exec", "context": null, "children_spec": []}]')
+    deep = '{"type": "builtins.list", "context": "null", "children_spec": [' * 5000 + "]}" * 5000
+    leaf = '{"type": null, "context": null, "children_spec": [{}]}'
+    for wrong in ("{}", "3", "[1]", "[1, 1]", "[1, {}]", "[" * 10**5, f"[1, {deep}]", f"[1, {leaf}]", WRONG_CONTEXT):
+        with pytest.raises(ValueError, match=r"The string is no TreeSpec that treespec_dumps wrote|Expecting"):
+            tree.treespec_loads(wrong)
 
 
 def test_trees_as_torch(torch: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import gc
 import importlib
+import io
+import pickle
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -65,6 +67,22 @@ def values(t: Any) -> Any:
     while hasattr(t, "elem"):
         t = t.elem
     return t.tolist()
+
+
+def test_wrappers_are_pickled_and_saved(T: Any, W: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    W.__module__, W.__qualname__ = __name__, "Saved"  # where pickles find it
+    monkeypatch.setitem(globals(), "Saved", W)
+    x = W(T.tensor([1.0, 2.0]), requires_grad=True)
+    x.tag = ["a"]
+    file = io.BytesIO()
+    T.save(x, file)
+    file.seek(0)
+    with T.serialization.safe_globals([W]):
+        read = T.load(file)
+    for y in (read, pickle.loads(pickle.dumps(x)), pickle.loads(pickle.dumps(x, 2))):
+        assert type(y) is W and y.requires_grad and values(y) == [1.0, 2.0] and y.tag == ["a"]
+        (y * y).sum().backward()
+        assert values(y.grad) == [2.0, 4.0] and x.grad is None
 
 
 def test_operators_ask_the_class_and_are_recorded_around_it(T: Any, W: Any, made: Any) -> None:

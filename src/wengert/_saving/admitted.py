@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._base import dtypes
@@ -119,6 +119,11 @@ def _empty_tensor(kind: Any) -> Callable[..., Tensor]:
     return call
 
 
+def _mark(budget: Budget) -> Any:
+    budget.charge(TENSOR)
+    return rebuilding._DimRange()
+
+
 def _parameter(budget: Budget, data: Any = None, requires_grad: Any = True) -> Any:
     budget.charge(TENSOR)
     return rebuilding._rebuild_parameter(data, requires_grad, None)
@@ -164,8 +169,18 @@ def _charge(budget: Budget, function: Any, args: tuple[Any, ...]) -> None:
     elif function is rebuilding._rebuild_device_tensor_from_cpu_tensor and isinstance(args[0], Tensor):
         if type(args[1]) is dtypes.dtype and args[0].dtype is not args[1]:
             budget.copy(args[0]._payload.size * args[1].itemsize)
+    elif function is rebuilding._rebuild_nested_tensor:
+        _looked_at(budget, args[1:])
+    elif function is rebuilding._rebuild_njt and len(args) == 1 and type(args[0]) is dict:
+        budget.charge(ITEM * len(args[0]))
+        _looked_at(budget, map(args[0].get, ("offsets", "lengths")))
     elif function is rebuilding._rebuild_sparse_tensor and len(args) == 2 and type(args[1]) is tuple:
-        budget.copy(sum(3 * a._payload.nbytes for a in args[1][:3] if isinstance(a, Tensor)))
+        _looked_at(budget, args[1][:3])
+
+
+def _looked_at(budget: Budget, values: Iterable[Any]) -> None:
+    """Charge the look at all elements of tensors, which takes copies of them."""
+    budget.copy(sum(3 * a._payload.nbytes for a in values if isinstance(a, Tensor)))
 
 
 def charge_state(budget: Budget, state: Any) -> None:
@@ -185,6 +200,7 @@ CALLS: dict[Any, Callable[..., Any]] = {
     OrderedDict: _ordered_dict,
     Counter: _counter,
     Parameter: _parameter,
+    rebuilding._DimRange: _mark,
     Size: _size,
     **{kind: _empty_tensor(kind) for kind in (Tensor, *TYPES.values())},
     device: _device,
@@ -218,11 +234,14 @@ def _known_names() -> dict[str, Any]:
     names |= {str(kind): kind for kind in dtypes.DTYPES.values()}
     names |= {f"torch.{name}": kind for name, kind in TYPES.items()}
     names |= {f"torch._utils.{f.__name__}": f for f in rebuilding.REBUILDERS}
+    names["torch.nested._internal.nested_tensor._rebuild_njt"] = rebuilding._rebuild_njt
+    names["torch._dynamo.decorators._DimRange"] = rebuilding._DimRange
     names |= dict.fromkeys(_REFUSED, rebuilding._refuse_kind)
     return names
 
 
 KNOWN = _known_names()
+LATE = frozenset(("torch.nested._internal.nested_tensor.NestedTensor",))  # admitted, and imported where a file has it
 safe: set[Any] = set()  # the objects that the program has allowed: classes, functions, or (object, name) pairs
 
 

@@ -6,6 +6,7 @@ for each key the number of elements (8 bytes, little-endian) and the elements.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import sys
@@ -17,7 +18,7 @@ import numpy as np
 from .._base.errors import noted, warn
 from .._payloads.meta import Meta
 from .pickling import StorageTable, make_pickler
-from .places import restored
+from .places import passes_through, restored
 from .reading import checked_id
 from .rebuilding import waiting
 from .records import Writer, bytes_left, damaged, read_exactly
@@ -207,15 +208,33 @@ def _load_tar(file: Any, restore: Any, unpickle: Unpickle) -> Any:
     """Read the three members of a tar file: storages, tensors, and the pickle, which refers to tensors by number."""
     import tarfile
 
-    with tarfile.open(fileobj=file, mode="r:") as tar:
-        members = {name: tar.extractfile(name) for name in ("storages", "tensors", "pickle")}
-        known = _tar_storages(members["storages"], restore, unpickle)
-        _tar_tensors(members["tensors"], known, unpickle)
+    try:
+        with tarfile.open(fileobj=file, mode="r:") as tar:
+            parts = [io.BytesIO(_member(tar, name)) for name in ("storages", "tensors", "pickle")]
+        known = _tar_storages(parts[0], restore, unpickle)
+        _tar_tensors(parts[1], known, unpickle)
+    except (tarfile.TarError, TypeError, ValueError, LookupError, AttributeError, OverflowError, struct.error) as error:
+        if passes_through(error, restored):
+            raise
+        raise damaged(f"the tar file is none of torch.save: {type(error).__name__}") from error
 
-        def persistent_load(ident: Any) -> Any:
-            return ident[0] if isinstance(ident, tuple) else known[int(ident)]
+    def persistent_load(ident: Any) -> Any:
+        if isinstance(ident, tuple) and ident:
+            return ident[0]
+        try:
+            return known[int(ident)]
+        except (TypeError, ValueError, KeyError):
+            raise damaged("an object refers to a tensor that is not in the file") from None
 
-        return unpickle(members["pickle"], bytes_left(members["pickle"]), persistent_load)
+    return unpickle(parts[2], bytes_left(parts[2]), persistent_load)
+
+
+def _member(tar: Any, name: str) -> bytes:
+    member = tar.getmember(name)
+    if not member.isfile():
+        raise damaged(f"{name!r} is no file of the tar file")
+    data: bytes = tar.extractfile(member).read()
+    return data
 
 
 def _tar_storages(file: Any, restore: Any, unpickle: Unpickle) -> dict[Any, Any]:

@@ -26,7 +26,7 @@ from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._kinds.return_types import ReturnType
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.copying import _attributes, _warn_of_hooks, state_of, wrapper_parts
 from .._tensor_api.generator import Generator
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
@@ -44,6 +44,7 @@ HOME: dict[Any, tuple[str, str]] = {
     Generator: ("torch._C", "Generator"),
     rebuilding._get_layout: ("torch.serialization", "_get_layout"),
     rebuilding._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
+    rebuilding._rebuild_njt: ("torch.nested._internal.nested_tensor", "_rebuild_njt"),
     RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
     ModuleHandle: ("torch.utils.hooks", "RemovableHandle"),
     WrappedHook: ("torch.nn.modules.module", "_WrappedHook"),
@@ -142,6 +143,9 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         else:
             data = (wrap(a.ends), wrap(a.minor), wrap(a.values), dtypes.Size(a.shape))
         return rebuilding._rebuild_sparse_tensor, (a.layout, data)
+    if hasattr(obj._payload, "asked"):  # without memory of its own
+        args = (rebuilding._rebuild_wrapper_subclass, type(obj), wrapper_parts(obj), state_of(obj))
+        return rebuilding._rebuild_from_type_v2, args
     if getattr(obj._payload, "is_foreign", False):  # files hold what is on a device as tensors of the CPU
         obj = obj.detach().cpu().requires_grad_(obj.requires_grad)
     if obj.is_meta:
@@ -155,15 +159,10 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
         if not by_name:
             function, args = rebuilding._rebuild_tensor_v3, (*args, obj.dtype)
-    state = _state(obj)
+    state = state_of(obj)
     if type(obj) is Tensor and not state:
         return function, args
     return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
-
-
-def _state(obj: Tensor) -> Any:
-    own = getattr(type(obj), "__getstate__", None)
-    return own(obj) if own is not None and own is not object.__getstate__ else _attributes(obj)
 
 
 # ---- names
@@ -173,7 +172,8 @@ def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
         return HOME[obj]
     parts = module.split(".")[1:]
     for depth, part in enumerate(parts):
-        if part == "ops" or (part.startswith("_") and part != "_utils"):  # public in the parent module
+        # public in the parent module, but for PyTorch's own
+        if part == "ops" or (part.startswith("_") and part not in ("_utils", "_internal")):
             parts = parts[:depth]
             break
     home = ".".join(["torch", *parts])

@@ -69,6 +69,8 @@ def default_restore_location(storage: Any, location: str) -> Any:
     Raises:
         RuntimeError: the device is missing.
     """
+    if not isinstance(location, str):
+        raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
     for _, _, deserializer in packages:
         result = deserializer(storage, location)
         if result is not None:
@@ -94,6 +96,14 @@ def restorer(map_location: Any) -> Restore:
         return default_restore_location(storage, location) if result is None else result
 
     return restore
+
+
+def passes_through(error: BaseException, function: Any) -> bool:
+    """Whether an error was raised while a function ran: by ``map_location``, if it is ``restored``."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not function.__code__:
+        trace = trace.tb_next
+    return trace is not None
 
 
 def restored(restore: Restore, memory: Any, location: str) -> Any:

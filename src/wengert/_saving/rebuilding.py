@@ -29,7 +29,13 @@ from .._arrays.memory import address_of
 from .._base import dtypes
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import MAX_DIMS, OWN, _rebuild_meta_tensor_no_storage, whole_numbers
+from .._tensor_api.copying import (
+    MAX_DIMS,
+    OWN,
+    _rebuild_meta_tensor_no_storage,
+    _rebuild_wrapper_subclass,
+    whole_numbers,
+)
 from .._tensor_api.protocol import array_of
 from .._tensor_api.storage import _Storage
 from ..nn.parameter import Parameter
@@ -172,7 +178,7 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
     if type(args) is not tuple:
         raise pickle.UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
     tensor = func(*args)
-    if type(tensor) is not new_type:
+    if type(tensor) is not new_type and not (new_type is Tensor and tensor.is_nested):
         tensor = tensor.as_subclass(new_type)
     own = getattr(new_type, "__setstate__", None)
     if own is not None:
@@ -189,7 +195,8 @@ def with_attributes(tensor: Tensor, state: Any) -> Tensor:
         for name, value in (attributes or {}).items():
             if type(name) is not str or hasattr(Tensor, name):
                 raise _not_from_a_file(type(tensor), name)
-            setattr(tensor, name, value)
+            if not name.startswith(_OF_TRACERS):
+                setattr(tensor, name, value)
     return tensor
 
 
@@ -199,6 +206,8 @@ def parts_of(state: Any) -> tuple[Any, ...]:
 
 
 _ASKED_FOR = ("__", "_repr_", "_ipython_")  # by Python and NumPy, by notebooks
+_OF_TRACERS = ("_dynamo_", "_has_dynamo_", "_specialize_on")
+"""How the marks of PyTorch's tracer begin, which it puts on the tensors in nested ones. Nothing here reads them."""
 _PLAIN = {bool, int, float, str, type(None)}
 
 
@@ -213,6 +222,8 @@ def _is_free(cls: type, name: str, value: Any) -> bool:
     """Whether a name is nobody's: neither the class's or a tensor's own, nor one that Python or NumPy asks for."""
     if not name.isidentifier() or hasattr(Tensor, name) or name in OWN:
         return False
+    if name.startswith(_OF_TRACERS):  # it is not set
+        return True
     if name[0] == "_" and (type(value) not in _PLAIN or name.startswith(_ASKED_FOR)):
         return False
     found = getattr(cls, name, None)
@@ -238,10 +249,7 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
 
 def _refuse_kind(*args: Any) -> Any:
     """Raises an error: wengert does not have this kind of tensor."""
-    raise NotImplementedError(
-        "the file holds a tensor that is quantized or nested, or without memory of its own: wengert reads no such "
-        "tensors"
-    )
+    raise NotImplementedError("the file holds a tensor that is quantized: wengert reads no such tensors")
 
 
 def _get_layout(name: str) -> Any:
@@ -324,7 +332,30 @@ def is_rebuilder(function: Any) -> bool:
     return type(function) is FunctionType and any(function is known for known in REBUILDERS)
 
 
-REFUSED = ("_rebuild_qtensor", "_rebuild_nested_tensor", "_rebuild_wrapper_subclass")
+def _rebuild_nested_tensor(buffer: Any, sizes: Any, strides: Any, storage_offsets: Any) -> Tensor:
+    """A nested tensor of layout ``torch.strided``."""
+    from .rebuilding_nested import rebuild_strided
+
+    made: Tensor = rebuild_strided(buffer, sizes, strides, storage_offsets, when_filled)
+    return made
+
+
+def _rebuild_njt(constructor_kwargs: Any) -> Tensor:
+    """A nested tensor of layout ``torch.jagged``."""
+    from .rebuilding_nested import rebuild_jagged
+
+    made: Tensor = rebuild_jagged(constructor_kwargs, when_filled)
+    return made
+
+
+class _DimRange:
+    """A mark of PyTorch's tracer, which has nothing to do here."""
+
+    def __setstate__(self, state: Any) -> None:
+        pass
+
+
+REFUSED = ("_rebuild_qtensor",)
 REBUILDERS = frozenset(
     (
         _rebuild_tensor,
@@ -335,6 +366,9 @@ REBUILDERS = frozenset(
         _rebuild_device_tensor_from_cpu_tensor,
         _rebuild_sparse_tensor,
         _rebuild_meta_tensor_no_storage,
+        _rebuild_nested_tensor,
+        _rebuild_njt,
+        _rebuild_wrapper_subclass,
     )
 )
 OTHERS = (_rebuild_from_type_v2, _get_layout, _refuse_kind)

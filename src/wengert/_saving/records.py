@@ -23,7 +23,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .._base.errors import printable
+from .._base.errors import noted, printable
 from .budget import FREE
 
 ALIGNMENT = 64
@@ -273,9 +273,12 @@ class Archive:
         self.records = {name[len(folder) + 1 :]: record for name, record in found.items()}
 
     def _check_version(self) -> None:
-        name = next((name for name in (".data/version", "version") if name in self), None)
-        if name is None:
-            return
+        name = ".data/version" if ".data/version" in self else "version"
+        if name not in self:
+            raise noted(
+                RuntimeError('Expected hasRecord("version") to be true, but got false.'),
+                "Why: every file of torch.save has a record named version; this one was packed by something else.",
+            )
         shown = self.read(name)[:20]
         found = re.match(rb"\s*([+-]?\d+)", shown)
         if found is None:

@@ -98,6 +98,14 @@ def _new_file(target: str, old: os.stat_result | None) -> tuple[Any, str]:
     folder, name = os.path.split(target)
     start = os.path.join(folder, f".{name[:40]}.")
     _remove_leftovers(start)
+    try:
+        return _opened(start, target, old)
+    except BaseException:  # an interrupt may have come when a file had been made
+        _remove_leftovers(start)
+        raise
+
+
+def _opened(start: str, target: str, old: os.stat_result | None) -> tuple[Any, str]:
     ends = [*map(str, range(_NUMBERED)), *(os.urandom(6).hex() for _ in range(_NUMBERED))]
     opener = functools.partial(os.open, mode=0o666 if old is None else 0o600)  # an interrupt cannot lose the number
     for end in ends:

@@ -20,9 +20,10 @@ from .._base.errors import printable, warn
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuilding
-from .admitted import CALLS, KNOWN, allowed_by_user, charge_state
+from .admitted import CALLS, KNOWN, LATE, allowed_by_user, charge_state
 from .budget import DICT, FIRST_ITEM, ITEM, LIST, MARK, MEMO, ORDERED_ITEM, SET, STORAGE, TENSOR, Budget
 from .pickling import HOME, named_in
+from .places import passes_through, restored
 
 UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
@@ -102,6 +103,8 @@ class WeightsUnpickler(pickle._Unpickler):
         try:
             return super().load()
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+            if passes_through(error, restored):  # an error of the program's
+                raise
             said = " ".join(printable(a, 200) for a in error.args if type(a) is str)
             raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {said}") from error
 
@@ -125,6 +128,8 @@ class WeightsUnpickler(pickle._Unpickler):
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {shown} whose module {module} is blocked.")
         if full in KNOWN:
             self.stack.append(KNOWN[full])
+        elif full in LATE:
+            self.stack.append(torch_object(module, name))
         elif full in self._user:
             self.stack.append(self._user[full])
         else:
@@ -176,6 +181,8 @@ class WeightsUnpickler(pickle._Unpickler):
             for name in state:
                 rebuilding.check_attribute(OrderedDict, name, "_metadata")  # the versions of a state_dict's modules
             obj.__dict__.update(state)
+        elif type(obj) is rebuilding._DimRange:
+            pass
         elif id(type(obj)) in self._user_values:
             charge_state(self._budget, state)
             _set_state(obj, state)

@@ -7,6 +7,7 @@ array, whether it requires grad, and the attributes that the program set on it; 
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 import pickle
 import sys
@@ -31,8 +32,8 @@ from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
 MAX_DIMS = 64  # NumPy's
 OWN = frozenset(
     (
-        "_alias_of", "_detached", "_grad", "_hooks", "_hooks_by_hand", "_retains", "_reward", "_stochastic", "_views",
-        "_volatile",
+        "_alias_of", "_detached", "_grad", "_hooks", "_hooks_by_hand", "_overriding", "_retains", "_reward",
+        "_stochastic", "_views", "_volatile",
     )
 )  # fmt: skip
 """The library's own entries in a tensor's ``__dict__``: no pickle has them, and none may set them."""
@@ -78,9 +79,50 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
     return tensor.requires_grad_() if requires_grad is True else tensor
 
 
+def _rebuild_wrapper_subclass(
+    cls: Any, dtype: Any, size: Any, stride: Any, storage_offset: Any, layout: Any, device: Any, requires_grad: Any
+) -> Tensor:
+    """A tensor without memory of its own; its state is set afterwards."""
+    # A class that reduces itself is made of what it then says, and is broken without
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)) or cls.__reduce_ex__ is not Tensor.__reduce_ex__:
+        raise pickle.UnpicklingError(f"a class of tensors without memory of their own is needed, but got {cls!r:.200}")
+    if type(dtype) is not Dtype:
+        raise pickle.UnpicklingError(f"a tensor's dtype is needed, but got {type(dtype)}")
+    sizes, strides = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
+    return Tensor._make_wrapper_subclass(
+        cls, sizes, strides=strides, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad is True
+    )
+
+
+def wrapper_parts(self: Tensor) -> tuple[Any, ...]:
+    """What ``_rebuild_wrapper_subclass`` makes a tensor of."""
+    sizes, strides = tuple(self.size()), tuple(self.stride())
+    return type(self), self.dtype, sizes, strides, 0, self.layout, self.device, self.requires_grad
+
+
+_SLOTS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
+
+
+def slots_of(self: Tensor) -> dict[str, Any]:
+    """What a tensor has in slots of its class."""
+    names = copyreg._slotnames(type(self))  # type: ignore[attr-defined]
+    return {name: getattr(self, name) for name in names if name not in _SLOTS and hasattr(self, name)}
+
+
+def state_of(self: Tensor) -> Any:
+    """What the program has set on a tensor, or what its class says."""
+    own = getattr(type(self), "__getstate__", None)
+    if own is not None and own is not object.__getstate__:
+        return own(self)
+    slots = slots_of(self) if type(self) is not Tensor else None
+    return (_attributes(self), slots) if slots else _attributes(self)
+
+
 @public("Tensor.__reduce_ex__")
 def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     a = self._payload
+    if hasattr(a, "asked"):  # without memory of its own
+        return _rebuild_wrapper_subclass, wrapper_parts(self), state_of(self)
     if not isinstance(a, np.generic):
         a = _array(self, "pickled")
     _warn_of_hooks(self)

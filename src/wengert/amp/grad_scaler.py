@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+import wengert as torch
+
 from .._base import dtypes
 from .._base.errors import warn
 from .._tape.tensor import Tensor, alias_payload, wrap
@@ -217,11 +219,13 @@ class GradScaler:
             raise RuntimeError(
                 "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
             )
+        loaded = {name: state_dict[key] for key, name in _SAVED.items()}
+        scale = torch.full((), state_dict["scale"], dtype=dtypes.float32)  # these refuse what are no numbers
+        loaded["_growth_tracker"] = torch.full((), loaded["_growth_tracker"], dtype=dtypes.int32).item()
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
-            self._scale.fill_(state_dict["scale"])
-        for key, name in _SAVED.items():
-            setattr(self, name, state_dict[key])
+            self._scale.copy_(scale)
+        vars(self).update(loaded)
 
     def __getstate__(self) -> dict[str, Any]:
         if self._enabled and self._stages:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import wengert as torch
+
 from .._base.errors import noted
 from .._tape.tensor import Tensor, wrap
 from . import distributed_c10d as c10d
@@ -32,12 +34,14 @@ def _numbers(values: Any) -> Tensor:
 
 
 def _bytes(count: Any) -> Tensor:
-    return wrap(np.empty(int(count), np.uint8))
+    return torch.empty(int(count), dtype=torch.uint8)  # which refuses numbers that are none of bytes
 
 
 def _objects(data: Tensor, sizes: Tensor) -> list[Any]:
     memory, found, start = memoryview(data._payload), [], 0
     for size in sizes._payload.tolist():
+        if not 0 <= size <= len(memory) - start:
+            raise RuntimeError(f"a rank has sent an object of {size} bytes, of which {len(memory) - start} have come")
         found.append(pickle.loads(memory[start : start + size]))
         start += size
     return found

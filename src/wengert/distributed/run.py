@@ -79,12 +79,26 @@ def processes(text: str) -> int:
     raise ValueError(f"Unsupported nproc_per_node value: {text}")
 
 
+def _number(text: Any, what: str, least: int = 0, most: int = 1 << 30) -> int:
+    """A number of an option; ValueError if it is none, or out of its range."""
+    try:
+        found = int(text)
+    except ValueError:
+        found = least - 1
+    if not least <= found <= most:
+        raise ValueError(f"Unsupported {what} value: {text}") from None
+    return found
+
+
 def _plan(args: argparse.Namespace) -> Plan:
-    nnodes = int(str(args.nnodes).partition(":")[0])
+    nnodes = _number(str(args.nnodes).partition(":")[0], "nnodes", 1)
     host, port, rank = args.master_addr, args.master_port, args.node_rank
     if args.rdzv_endpoint:
         host, _, given = args.rdzv_endpoint.partition(":")
-        port = int(given or 29400)
+        port = given or 29400
+    port = _number(port, "port", most=65535)
+    if rank is not None:
+        _number(rank, "node_rank", most=nnodes - 1)
     if args.standalone or (nnodes == 1 and not args.rdzv_endpoint and "--master" not in " ".join(sys.argv)):
         port = 0
     if rank is None and args.rdzv_backend == "static" and nnodes > 1:
@@ -95,11 +109,12 @@ def _plan(args: argparse.Namespace) -> Plan:
         kind = ["-m"] if args.module else []
         told = [] if getattr(args, "use_env", True) else ["--local-rank={local_rank}"]
         command = [sys.executable, "-u", "-m", "wengert", "run", *_stand_in(args), *kind, *command, *told]
-    shown = frozenset(int(r) for r in args.local_ranks_filter.split(",") if r) if args.local_ranks_filter else None
+    ranks = [_number(r, "local_ranks_filter") for r in args.local_ranks_filter.split(",") if r]
+    shown = frozenset(ranks) if args.local_ranks_filter else None
     return Plan(
         command, os.path.basename(name), processes(str(args.nproc_per_node)), nnodes, rank, host, port,
-        args.max_restarts, uuid.uuid4().hex if args.standalone else args.rdzv_id, tee=str(args.tee) != "0",
-        log_dir=args.log_dir if args.redirects != "0" else None, shown_ranks=shown,
+        _number(args.max_restarts, "max_restarts"), uuid.uuid4().hex if args.standalone else args.rdzv_id,
+        tee=str(args.tee) != "0", log_dir=args.log_dir if args.redirects != "0" else None, shown_ranks=shown,
         named=not getattr(args, "use_env", True),
     )  # fmt: skip
 

@@ -297,7 +297,9 @@ class ElementwiseOptimizer(Optimizer):
     def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
         state = self.state[p]
         if not state:
-            self._begin(group, p, state)
+            made: dict[str, Any] = {}
+            self._begin(group, p, made)
+            state.update(made)  # whole or not at all: an interrupt would leave a parameter that is never stepped again
         return state
 
     def _step_in_place(

@@ -266,6 +266,8 @@ class OneCycleLR(_WithMomentum):
     def _anneal_func(self, start: Any, end: Any, pct: float) -> Any:
         if self._anneal_func_type == "cos":
             return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+        if self._anneal_func_type != "linear":  # a state_dict may say anything
+            raise ValueError(f"Unknown _anneal_func_type: {self._anneal_func_type}")
         return (end - start) * pct + start
 
     def _next(self) -> list[float | Tensor]:

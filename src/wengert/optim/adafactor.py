@@ -70,15 +70,16 @@ class Adafactor(ArrayOptimizer):
     def _state_of(self, p: Tensor) -> dict[str, Any]:
         state = self.state[p]
         if not state:
-            state["step"] = new_step()
+            made = {"step": new_step()}
             grad = p.grad
             assert grad is not None
             if grad.dim() > 1:
                 *lead, rows, columns = grad.shape
-                state["row_var"] = grad.new_zeros((*lead, rows, 1))
-                state["col_var"] = grad.new_zeros((*lead, 1, columns))
+                made["row_var"] = grad.new_zeros((*lead, rows, 1))
+                made["col_var"] = grad.new_zeros((*lead, 1, columns))
             else:
-                state["variance"] = torch.zeros_like(grad)
+                made["variance"] = torch.zeros_like(grad)
+            state.update(made)  # whole or not at all
         return state
 
     @staticmethod

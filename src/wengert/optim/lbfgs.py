@@ -254,15 +254,16 @@ class LBFGS(Optimizer):
         while iterations < group["max_iter"]:
             iterations += 1
             state["n_iter"] += 1
-            if state["n_iter"] > 1:
+            first = now["d"] is None  # also if an interrupt has ended the first iteration
+            if not first:
                 now["al"] = state.setdefault("al", [None] * group["history_size"])
-            d = _direction(now, grad, state["n_iter"] == 1, group["history_size"])
+            d = _direction(now, grad, first, group["history_size"])
             if now["prev_flat_grad"] is None:
                 now["prev_flat_grad"] = grad.clone()
             else:
                 now["prev_flat_grad"].copy_(grad)
             before = loss
-            t = min(1.0, 1.0 / grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
+            t = min(1.0, 1.0 / grad.abs().sum()) * lr if first else lr
             now["d"], now["t"], now["prev_loss"] = d, t, before
             slope = grad.dot(d)
             if slope > -group["tolerance_change"]:

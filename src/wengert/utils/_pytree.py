@@ -13,7 +13,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .._base.errors import warn
+from .._base.errors import noted, printable, warn
 from . import _pytree_nodes
 from ._pytree_nodes import (
     BUILTIN_TYPES,
@@ -469,7 +469,7 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
 
     Raises:
         TypeError: ``treespec`` is no TreeSpec, or a context cannot be written as JSON.
-        ValueError: the protocol is not 1.
+        ValueError: the protocol is not 1, or the string is no spec.
         NotImplementedError: a container has no ``serialized_type_name``.
     """
     if not isinstance(treespec, TreeSpec):
@@ -522,21 +522,38 @@ def treespec_loads(serialized: str) -> TreeSpec:
     """
     import json
 
-    protocol, schema = json.loads(serialized)
-    _check_protocol(protocol)
-    return _from_json(schema)
+    try:
+        written = json.loads(serialized)
+        if type(written) is not list or len(written) != 2:
+            raise _no_spec()
+        _check_protocol(written[0])
+        return _from_json(written[1])
+    except RecursionError:
+        raise _no_spec("it is nested too deep") from None
 
 
-def _from_json(schema: dict[str, Any]) -> TreeSpec:
+def _no_spec(why: str = "") -> ValueError:
+    return noted(ValueError("The string is no TreeSpec that treespec_dumps wrote"), why and f"Why: {why}.")
+
+
+def _from_json(schema: Any) -> TreeSpec:
     import json
 
-    name = schema["type"]
+    if type(schema) is not dict or schema.keys() != {"type", "context", "children_spec"}:
+        raise _no_spec("a container needs a type, a context and its children, and nothing else")
+    name, children = schema["type"], schema["children_spec"]
+    if type(children) is not list or (name is None and children):
+        raise _no_spec("the children of a container are a list, and a leaf has none")
     if name is None:
         return _LEAF_SPEC
-    if name not in BY_NAME:
+    if type(name) is not str or name not in BY_NAME:
         raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
     from_text = WRITTEN[BY_NAME[name]].from_text or (lambda text: json.loads(text, object_hook=no_enum))
-    return TreeSpec(BY_NAME[name], from_text(schema["context"]), [_from_json(each) for each in schema["children_spec"]])
+    try:
+        context = from_text(schema["context"])
+    except (LookupError, TypeError, AttributeError) as error:
+        raise _no_spec(f"the context of a {printable(name, 100)} is wrong") from error
+    return TreeSpec(BY_NAME[name], context, [_from_json(each) for each in children])
 
 
 pprint = treespec_pprint

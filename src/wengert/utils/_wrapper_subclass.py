@@ -8,7 +8,6 @@ wrappers, a hook on operators (``_base.modes``) makes the tensor that the class 
 
 from __future__ import annotations
 
-import copyreg
 import weakref
 from contextvars import ContextVar
 from typing import Any
@@ -26,6 +25,7 @@ from .._payloads.transforms import DEEPEST, VALUE_DTYPES, Transformed, level_of,
 from .._tape.node import leaf_node
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, new, wrap
+from .._tensor_api.copying import slots_of
 from .._tensor_api.torch_function import _insert
 from ._aten import NOTHING, aten, intercepted, overload_name
 from ._aten_calls import COMPOSED, asked_as, cast_answer
@@ -276,25 +276,16 @@ def _adopted(t: Tensor, operands: list[Tensor]) -> Tensor:
 def copy_of(t: Tensor) -> Tensor:
     """Another wrapper with the same payload and attributes."""
     made: Tensor = new(type(t))
-    for name, value in _slots(t).items():
+    for name, value in slots_of(t).items():
         setattr(made, name, value)
     made.__dict__ = t.__dict__
     made._payload, made._node, made._box = t._payload, None, None
     return made
 
 
-_SLOTS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
-
-
-def _slots(t: Tensor) -> dict[str, Any]:
-    """What a wrapper has in slots of its class."""
-    names = copyreg._slotnames(type(t))  # type: ignore[attr-defined]
-    return {name: getattr(t, name) for name in names if name not in _SLOTS and hasattr(t, name)}
-
-
 def _keep_slots(t: Tensor) -> None:
     if t is t._payload.owner():
-        t._payload.kept = _slots(t)
+        t._payload.kept = slots_of(t)
 
 
 # ---- making wrappers

@@ -85,7 +85,7 @@ class Twister:
         return np.asarray(self._numpys.random_raw(count))
 
     def __del__(self) -> None:
-        if self._numpys is not None:
+        if self._numpys is not None and _idle is not None:  # the interpreter clears modules when it ends
             _idle.append(self._numpys)
 
 

@@ -84,6 +84,9 @@ _living: Any = lambda: None  # a weak reference to what the instances hold
 
 def _overriding() -> Overriding:
     global _living
+    if MaskedTensor.__torch_function__ is DISABLED:
+        # past the metaclass: the class overrides while it has instances, not as long as it lives
+        type.__setattr__(MaskedTensor, "__torch_function__", classmethod(_called))
     made: Overriding | None = _living()
     if made is None:
         made = Overriding(MaskedTensor)
@@ -114,9 +117,6 @@ class MaskedTensor(torch.Tensor):
                 "It is not recommended to create a MaskedTensor with a tensor that requires_grad. To avoid this, you "
                 "can use data.detach().clone()",
             )
-        if MaskedTensor.__torch_function__ is DISABLED:
-            # past the metaclass: the class overrides while it has instances, not as long as it lives
-            type.__setattr__(MaskedTensor, "__torch_function__", classmethod(_called))
         overriding = _overriding()
         made: Any = torch.Tensor._make_wrapper_subclass(
             cls, data.size(), dtype=data.dtype, layout=data.layout, device=data.device, requires_grad=requires_grad
@@ -151,6 +151,18 @@ class MaskedTensor(torch.Tensor):
                 if data.layout == torch.sparse_coo
                 else "data and mask are both sparse CSR tensors but do not share either crow or col indices."
             )
+
+    def __setstate__(self, state: Any) -> None:
+        data, mask = (state.get(f"_masked_{part}") if type(state) is dict else None for part in ("data", "mask"))
+        if not torch.is_tensor(data) or not torch.is_tensor(mask) or is_masked_tensor(data) or is_masked_tensor(mask):
+            raise TypeError("the state of a MaskedTensor is a dict of its data and its mask")
+        if data.size() != self.size() or data.dtype != self.dtype:
+            raise TypeError("the data of a MaskedTensor must have its size and its dtype")
+        self._overriding = _overriding()
+        self._set_data_mask(data, mask)
+        for name, value in state.items():
+            if name[:1] != "_":
+                setattr(self, name, value)
 
     @staticmethod
     def _from_values(data: torch.Tensor, mask: torch.Tensor) -> Any:

@@ -3,6 +3,11 @@
 Every worker has its own channel and answers its tasks in order. The tasks go to the workers in turn, and answers are
 taken in the order of the tasks; early answers wait in their channel. So the worker of each batch depends on the dataset
 alone and not on timing.
+
+NOTE [ Interrupts ]
+What interrupts the wait for an answer does no harm: the program may go on. While an answer or a task is handed over,
+``_interrupted`` is set: half a message may have been read, or a task is counted whose answer is lost. Who goes on then
+would get other batches than the loader's, or wait for ever; it is an error, and the next iteration starts new workers.
 """
 
 from __future__ import annotations
@@ -145,6 +150,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._reset(loader, first_iter=True)
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        self._interrupted = True
         super()._reset(loader, first_iter)
         n = self._num_workers
         if not first_iter:
@@ -159,6 +165,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._turn = cycle(range(n))
         for _ in range(self._prefetch_factor * n):
             self._try_put_index()
+        self._interrupted = False
 
     # ---- tasks
     def _try_put_index(self) -> None:
@@ -179,6 +186,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         return self._asked[worker] < self._prefetch_factor * self._num_workers // sum(self._active)
 
     def _next_data(self) -> Any:
+        if self._interrupted:
+            raise noted(
+                RuntimeError("DataLoader iteration was interrupted while a batch was handed over"),
+                "Why: a batch may be lost, or there in part, and the ones after it cannot be told apart.",
+                "What to do: begin another iteration.",
+            )
         tasks = self._tasks
         while tasks:
             worker = tasks[0] if self._in_order else self._first_ready()
@@ -197,9 +210,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if not self._persistent_workers:
                     self._pool.channels[worker].close()  # it ends
                 self._try_put_index()
+                self._interrupted = False
                 continue
             self._try_put_index()
-            if isinstance(answer, ExceptionWrapper):
+            failed = isinstance(answer, ExceptionWrapper)
+            self._interrupted = False  # no interrupt comes from here to the caller: nothing is called
+            if failed:
                 answer.reraise()
             return answer
         if not self._persistent_workers:
@@ -227,8 +243,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         while not channel.wait(self._timeout or MP_STATUS_CHECK_INTERVAL):
             self._check(worker)
         try:
+            self._interrupted = True  # until the caller knows what has come
             return channel.receive()
         except Closed:
+            self._interrupted = False
             self._fail(worker)
 
     def _check(self, *workers: int) -> None:

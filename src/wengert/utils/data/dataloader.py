@@ -153,7 +153,7 @@ class DataLoader(Generic[_T_co]):
     def __iter__(self) -> _BaseDataLoaderIter:
         if not self.persistent_workers or self.num_workers == 0:
             return self._get_iterator()
-        if self._iterator is None:
+        if self._iterator is None or self._iterator._interrupted:
             self._iterator = self._get_iterator()
         else:
             self._iterator._reset(self)
@@ -284,6 +284,8 @@ def _checked_context(context: Any, num_workers: int) -> Any:
 # ---- iterators
 class _BaseDataLoaderIter:
     """One pass over a loader."""
+
+    _interrupted = False
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         if loader.pin_memory:

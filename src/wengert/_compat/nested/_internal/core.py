@@ -6,6 +6,7 @@ through ``__torch_function__`` and are applied to ``_values``, or to the parts, 
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -298,7 +299,8 @@ class Nested(torch.Tensor):
                     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
                     "moment."
                 )
-            memo[id(self)] = self._like(self._values.detach().clone().requires_grad_(self.requires_grad))
+            made = memo[id(self)] = self._like(self._values.detach().clone().requires_grad_(self.requires_grad))
+            vars(made).update(copy.deepcopy({k: v for k, v in vars(self).items() if k[0] != "_"}, memo))
         return memo[id(self)]
 
     def to_padded_tensor(self, padding: float, output_size: Any = None) -> torch.Tensor:

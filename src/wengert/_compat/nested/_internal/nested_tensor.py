@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import wengert as torch
 from wengert._base.constants import make_size
 from wengert._kinds.dims import normal_dim
+from wengert._saving.rebuilding import _rebuild_from_type_v2, _rebuild_njt, check_attribute
 
 from .core import Nested, as_made_by, offsets_of, padded, shown_as_base
 from .nested_int import get_tensor_symint
@@ -19,10 +21,6 @@ from .nested_int import get_tensor_symint
 
 def _store_val_in_tensor(val: int) -> torch.Tensor:
     return torch.zeros(val, 0)
-
-
-def _rebuild_njt(constructor_kwargs: dict[str, Any]) -> NestedTensor:
-    return NestedTensor(**constructor_kwargs)
 
 
 class NestedTensor(Nested):
@@ -231,6 +229,17 @@ class NestedTensor(Nested):
             history = f", grad_fn={self.grad_fn}"
         return f"NestedTensor(size={self._size}, offsets={self._offsets}{history}, contiguous={self.is_contiguous()})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name[0] != "_"}
+
+    def __setstate__(self, state: Any) -> None:
+        if "_values" not in vars(self):
+            raise pickle.UnpicklingError("a nested tensor is made of its elements, not of another tensor")
+        for name, value in (state if type(state) is dict else {}).items():
+            if type(name) is str and name[:1] != "_":  # the others are its own
+                check_attribute(NestedTensor, name)
+                setattr(self, name, value)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         kwargs = {
             "values": self._values.detach() if self.is_leaf else self._values,
@@ -240,7 +249,7 @@ class NestedTensor(Nested):
             "_metadata_cache": self._metadata_cache,
             "requires_grad": self.requires_grad,
         }
-        return _rebuild_njt, (kwargs,)
+        return _rebuild_from_type_v2, (_rebuild_njt, NestedTensor, (kwargs,), self.__getstate__())
 
     def __tensor_flatten__(self) -> tuple[list[str], dict[str, Any]]:
         names = ["_values", "_offsets", "_lengths", "_min_seqlen_tensor", "_max_seqlen_tensor"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 from wengert._kinds.dims import normal_dim
+from wengert._saving.rebuilding import _rebuild_from_type_v2, _rebuild_nested_tensor
 
 from .core import Nested, as_made_by, flat
 
@@ -183,8 +184,12 @@ class StridedNested(Nested):
         return f"nested_tensor([\n{rows}\n]{end})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        values = self._values.detach() if self.is_leaf else self._values
-        return _rebuilt, (values, [tuple(p) for p in self._places], self.requires_grad)
+        places = self._nested_tensor_size(), self._nested_tensor_strides(), self._nested_tensor_storage_offsets()
+        parts = (self._values, *places)
+        attributes = {name: value for name, value in vars(self).items() if name[0] != "_"}
+        if attributes:
+            return _rebuild_from_type_v2, (_rebuild_nested_tensor, torch.Tensor, parts, attributes)
+        return _rebuild_nested_tensor, parts
 
 
 def _rebuilt(values: torch.Tensor, places: list[Any], requires_grad: bool) -> StridedNested:

@@ -49,7 +49,10 @@ class ExceptionWrapper:
             error = self.exc_type(message)
         except Exception:  # noqa: BLE001  a class that wants other arguments than a text
             raise RuntimeError(message) from None
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # it holds this frame, and with it the iterator and its workers
 
 
 from ...._compat import find_rows  # noqa: E402

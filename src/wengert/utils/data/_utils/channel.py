@@ -38,7 +38,8 @@ import wengert.multiprocessing  # noqa: F401  registers how tensors are pickled 
 from ...._base.errors import noted
 from . import MP_STATUS_CHECK_INTERVAL
 
-_HEAD = struct.Struct("<IQQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd
+_HEAD = struct.Struct("<4sIQQ?")  # mark, number of buffers, bytes of pickle, bytes of data, whether that is in a memfd
+_MARK = b"WDL1"
 _PLACE = struct.Struct("<QQ")  # offset and size of a buffer
 _ALIGNED = 64
 _IN_PICKLE = 128  # arrays smaller than this many bytes stay in the pickle
@@ -130,7 +131,7 @@ class Channel:
         (count, pickle_size), head, data = _pickled(message)
         size = sum(map(len, data))
         fd = _memfd(data) if size >= _IN_SOCKET else None
-        front = _HEAD.pack(count, pickle_size, size, fd is not None) + head
+        front = _HEAD.pack(_MARK, count, pickle_size, size, fd is not None) + head
         if fd is None:
             self._send_all([front, *data], None)
             return
@@ -172,7 +173,12 @@ class Channel:
     def _read_message(self) -> Any:
         fds: list[int] = []
         try:
-            count, pickle_size, size, in_memfd = _HEAD.unpack(self._read(_HEAD.size, fds))
+            mark, count, pickle_size, size, in_memfd = _HEAD.unpack(self._read(_HEAD.size, fds))
+            if mark != _MARK:  # its sizes would be anything
+                raise noted(
+                    RuntimeError("What came from a DataLoader worker is no batch"),
+                    "Why: something in that process has written to the socket of its DataLoader.",
+                )
             head = self._read(count * _PLACE.size + pickle_size, fds)
             data = _from_memfd(fds, size) if in_memfd else self._read(size, fds)
         finally:
@@ -286,5 +292,8 @@ def _from_memfd(fds: list[int], size: int) -> memoryview:
     memory = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
     done = 0
     while done < size:
-        done += os.preadv(fds[0], [memory[done:]], done)
+        got = os.preadv(fds[0], [memory[done:]], done)
+        if not got:
+            raise Closed  # it has fewer bytes than were promised
+        done += got
     return memory
