@@ -202,6 +202,9 @@ leave_mode = leaving((MODE, OUTER))
 
 
 slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
+# What ``slow_hooks`` is while it has nothing but bfloat16's hook: ``unconcerned(args)`` of that hook tells whether it may
+# be left out. Empty until the first bfloat16 array.
+rounding: list[Any] = []
 ahead: list[Any] = []  # weak references to objects whose ``before`` is called before every operator, on the slow path
 new_tensors: list[Any] = []  # who is told of every tensor that a maker makes, while there are reasons to be slow
 writes = _local()  # .op: the operator whose in-place form is running, set only while there are slow_hooks

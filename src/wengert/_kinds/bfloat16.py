@@ -4,7 +4,8 @@ NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` 
 ``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
 slow path (``_base.modes``): it rounds a wider result, runs those operators and derivatives in float32 that PyTorch
 computes in float32 as a whole, unless they do by themselves (``_arrays.half``), and makes the nodes of such operators
-round their cotangents. Programs without bfloat16 never import it.
+round their cotangents. Operators on other dtypes only pass the slow path's first test (``unconcerned``). Programs
+without bfloat16 never import it.
 
 NOTE [ When nothing is bfloat16 any more ]
     The hook makes every operator slow, so it goes when no array of that dtype lives. Nothing tells when an array dies;
@@ -30,7 +31,7 @@ from .._arrays.library import NUMBERS, lib
 from .._base import dtypes
 from .._base.forks import reopened
 from .._base.heap import is_frozen
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import rounding, unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._payloads.transforms import around_arrays
 from .._tape.node import Node, Port
@@ -47,9 +48,11 @@ def attach(dtype: Any) -> None:
     """Install the hook: operators round to this NumPy dtype of bfloat16."""
     with _changing:
         if not _attached:
-            _attached.append((_hook(dtype), dtype))
-            watch_operators(_attached[0][0])
-            around_arrays[:] = [_attached[0][0]]
+            hook = _hook(dtype)
+            _attached.append((hook, dtype))
+            rounding[:] = [hook]
+            watch_operators(hook)
+            around_arrays[:] = rounding
 
 
 def _hook(dtype: Any) -> Any:
@@ -67,6 +70,26 @@ def _hook(dtype: Any) -> Any:
         found = sized or single
         return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
 
+    def unconcerned(args: Any) -> bool:
+        """Whether no tensor among the arguments is bfloat16, or may hold what is: a value of a transform."""
+        for a in args:
+            if type(a) is Tensor:
+                payload = a._payload
+                if payload.dtype is dtype or (type(payload) is not np.ndarray and not isinstance(payload, np.generic)):
+                    return False
+            elif type(a) in (list, tuple):
+                if not unconcerned(a):
+                    return False
+            elif isinstance(a, Tensor):  # of a class that may override operators
+                return False
+        count()
+        return True
+
+    def count() -> None:
+        _row[0] += 1
+        if _row[0] > _row[1]:
+            _look_whether_any_lives()
+
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
             values = _in_float32(info, args, dtype)  # before the operator in place overwrites its operand
@@ -79,16 +102,16 @@ def _hook(dtype: Any) -> Any:
         if info.name == "_to_copy":
             return result
         if not concerns(args, info.name):
-            _row[0] += 1
-            if _row[0] > _row[1]:
-                _look_whether_any_lives()
+            count()
         else:
             _row[0] = 0
             for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
                 _round(t, dtype, info.name)
         return result
 
-    return round_result
+    hook: Any = round_result
+    hook.unconcerned = unconcerned
+    return hook
 
 
 _changing = reopened(threading.RLock())
