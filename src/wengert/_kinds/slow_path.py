@@ -137,6 +137,8 @@ def _without_histories(args: Any) -> Any:
     """The arguments, in which tensors with a history are replaced by others without one, on the same memory."""
     out = args
     for k, a in enumerate(args):
+        if type(a) is Tensor and a._node is None:
+            continue
         if getattr(a, "_node", None) is not None:
             new: Any = make()
             new._payload = a._payload

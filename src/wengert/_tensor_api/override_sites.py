@@ -39,7 +39,17 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
-from .torch_function import MAKERS, NAMED, SITES, ask, has_torch_function, of_another_library, overrides, overriding
+from .torch_function import (
+    MAKERS,
+    NAMED,
+    SITES,
+    Converting,
+    ask,
+    has_torch_function,
+    of_another_library,
+    overrides,
+    overriding,
+)
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
 
@@ -173,9 +183,12 @@ class Site:
         """Run a call of a checked function."""
         state = STATE.get()
         found = overriding(args, kwargs) if state.all and state.classes and self.by_classes else []
-        asked = found or (state.all and state.modes)
+        mode = state.modes[-1] if state.all and state.modes else None
         del state  # the frame of an error must not keep the mode's mark: functions would stay slow
-        if asked:
+        if mode is not None and not found and isinstance(mode, Converting):
+            if not mode.concerns(self.name) or not self.in_python:
+                return self._converted(mode, args, kwargs)
+        if found or mode is not None:
             return self.ask(found, args, kwargs)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()
@@ -185,6 +198,33 @@ class Site:
             if not self.operator and not _inside_another(sys._getframe(2)):
                 self.refuse(self.unchanged, args, kwargs, error)
             raise
+
+    def _converted(self, mode: Converting, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Run a call in a mode that only converts arguments."""
+        before = STATE.get()
+        try:
+            STATE.set(mode.state_inside(before))
+            args, kwargs = mode.arguments(self.name, args, kwargs)
+            return self.unchanged(*args, **kwargs)
+        except Exception as error:
+            if not self.operator and not _inside_another(sys._getframe(3)):
+                self.refuse(self.unchanged, args, kwargs, error)
+            raise
+        finally:
+            STATE.set(before)
+            del before  # as in ``enter``
+
+    @functools.cached_property
+    def name(self) -> str:
+        """The name of the function that ``__torch_function__`` gets."""
+        return getattr(self.func, "__name__", "")
+
+    @functools.cached_property
+    def in_python(self) -> bool:
+        """Whether PyTorch's function is written in Python, which hands on other arguments than it was given."""
+        from .python_calls import asks_in_python
+
+        return asks_in_python(self.func)
 
     def ask(self, found: list[Any], args: Any, kwargs: Any) -> Any:
         """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""

@@ -115,6 +115,36 @@ def _is_function_of_torch(func: Any) -> bool:
 
 
 # ---- asking them
+class Converting:
+    """A base of modes that only convert arguments: functions run inside of them without being handed over."""
+
+    _inside: State | None = None  # the state without this mode, of the context in which it began
+
+    def __enter__(self) -> Any:
+        super().__enter__()  # type: ignore[misc]  # that of a mode
+        self._inside = _without_last(STATE.get())
+        return self
+
+    def concerns(self, name: str) -> bool:
+        """Whether the arguments of functions of this name are converted."""
+        raise NotImplementedError
+
+    def arguments(self, name: str, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The converted arguments."""
+        raise NotImplementedError
+
+    def state_inside(self, state: State) -> State:
+        """The state without this mode, which is the innermost one of ``state``."""
+        known = self._inside
+        if known is not None and known.outer is state.outer and state.classes and state.modes[-2:-1] == known.modes[-1:]:
+            return known
+        return _without_last(state)  # not kept: its ``outer`` may have this mode
+
+
+def _without_last(state: State) -> State:
+    return state._replace(modes=state.modes[:-1])
+
+
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, in_python: bool = False) -> Any:
     """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
 
