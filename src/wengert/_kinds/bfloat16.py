@@ -116,7 +116,8 @@ def _hook(dtype: Any) -> Any:
 
 _changing = reopened(threading.RLock())
 _attached: list[Any] = []  # the hook and its dtype, while it is installed
-_SHORTEST, _LONGEST = 256, 65536
+# A census takes as long as some 10,000 operators lose: the first comes after as many, later ones seldom enough.
+_SHORTEST, _LONGEST = 1 << 13, 1 << 17
 _row = [0, _SHORTEST]  # how many operators in a row did not concern bfloat16, and how many make a census worth it
 
 
