@@ -146,7 +146,8 @@ class State:
     ``no_grad`` leaves nothing behind. ``outer`` is the setting to go back to.
     """
 
-    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "outer")
+    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "outer", "version")
+    version: Any  # what inference tensors made in this mode have in common, from the first one on
 
     def __init__(self, asked: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
         self.asked = asked  # what torch.is_grad_enabled() says, also in inference mode, which records nothing
