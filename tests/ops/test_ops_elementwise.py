@@ -3,6 +3,7 @@ refusals; and, where torch is installed, the same expressions on both."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from typing import Any
@@ -812,6 +813,27 @@ def test_hook_of_bfloat16_is_asked_for_bfloat16_alone() -> None:
         assert set(seen) >= {"mul", "cat"} and len(seen) >= 3, seen
     finally:
         modes.slow_hooks[:] = modes.rounding[:] = [hook]
+
+
+@pytest.mark.parametrize("f", [lambda x: x * 2.5, lambda x: x**2.5, lambda x: F.linear(x, x, x[:, 0]), lambda x: x @ x])
+def test_bfloat16_in_inference_mode(f: Any) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.tensor([[0.3, 1.7], [2.9, 0.1]], dtype=W.bfloat16)
+    usual = f(x)
+    with W.inference_mode():
+        result = f(x)
+    assert result.is_inference() and result.dtype is W.bfloat16 and result.tolist() == usual.tolist()
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_products_of_bfloat16_that_do_not_fit(hooks: bool) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.ones(2, 3, dtype=W.bfloat16, requires_grad=True)
+    with W.autograd.graph.saved_tensors_hooks(id, id) if hooks else contextlib.nullcontext():
+        with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+            F.linear(x, W.ones(4, 2, dtype=W.bfloat16), W.ones(4, dtype=W.bfloat16))
+        with pytest.raises(RuntimeError, match="same dtype"):
+            F.linear(x, W.ones(4, 3, dtype=W.bfloat16), W.ones(4))
 
 
 def test_bfloat16_in_place_and_sorted() -> None:

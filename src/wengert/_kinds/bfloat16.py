@@ -28,14 +28,15 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import NUMBERS, lib
+from .._arrays.memory import unlocked
 from .._base import dtypes
 from .._base.forks import reopened
 from .._base.heap import is_frozen
-from .._base.modes import rounding, unwatch_operators, watch_operators
+from .._base.modes import rounding, saved_tensors_hooks, unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._payloads.transforms import around_arrays
-from .._tape.node import Node, Port
-from .._tape.tensor import Tensor
+from .._tape.node import Node, Port, box_of
+from .._tape.tensor import Tensor, make
 from .templates import first_call_of, variant
 
 _WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
@@ -91,6 +92,13 @@ def _hook(dtype: Any) -> Any:
             _look_whether_any_lives()
 
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        if info.name in _PRODUCTS and type(proceed) is functools.partial and saved_tensors_hooks() is None:
+            twins = [a if a is None else _wide_twin(a, dtype) for a in args]
+            if twins.count(None) == args.count(None):
+                _row[0] = 0
+                result = proceed.func(info, tuple(twins))
+                _round(result, dtype, info.name)
+                return result
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
             values = _in_float32(info, args, dtype)  # before the operator in place overwrites its operand
             result = proceed()
@@ -234,7 +242,7 @@ _WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
 # rounds each step of the other formulas.
 _WIDE_BACKWARD = {
     "_celu", "_elu", "_gelu", "_glu", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "affine_bmm",
-    "affine_mm", "attention", "linear", "log_softmax", "sigmoid", "smooth_l1", "softmax", "tanh",
+    "affine_mm", "attention", "bmm", "linear", "log_softmax", "mat_mat", "sigmoid", "smooth_l1", "softmax", "tanh",
 }  # fmt: skip
 
 # Operators of ``_WIDE_INSIDE`` that round a number first.
@@ -263,8 +271,11 @@ def _in_float32(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
             return None
     if not numbers and name not in _WITHOUT_NUMBERS:
         return None
-    with np.errstate(all="ignore"):
-        return _WIDE_INSIDE[name](*values)
+    try:
+        with np.errstate(all="ignore"):
+            return _WIDE_INSIDE[name](*values)
+    except ValueError:  # of shapes that do not fit, of which the operator itself tells
+        return None
 
 
 def _write(t: Any, values: Any) -> None:
@@ -272,11 +283,27 @@ def _write(t: Any, values: Any) -> None:
     if not isinstance(t, Tensor) or not isinstance(t._payload, _ARRAYS) or t._payload.dtype != values.dtype:
         return
     if isinstance(t._payload, np.ndarray):
-        t._payload[...] = values
+        a = t._payload
+        (a if a.flags.writeable else unlocked(a))[...] = values  # a tensor of inference mode
     else:
         t._payload = values
         if t._box is not None:
             t._box.a = values
+
+
+# Products are computed in float32 at once, as BLAS has no bfloat16, and NumPy's loop takes a hundred times as long.
+_PRODUCTS = {"linear", "mat_mat", "matmul_nd", "bmm"}
+
+
+def _wide_twin(t: Any, dtype: Any) -> Any:
+    """A tensor with the values in float32, and the history and saved value of this tensor; ``None`` if it is another."""
+    if not isinstance(t, Tensor) or type(t._payload) is not np.ndarray or t._payload.dtype is not dtype:
+        return None
+    twin: Any = make()
+    twin._node = t._node
+    twin._box = t._box or box_of(t)
+    twin._payload = t._payload.astype("f4")
+    return twin
 
 
 _rounding: dict[Any, Any] = {}
