@@ -93,10 +93,10 @@ def _hook(dtype: Any) -> Any:
 
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
         if info.name in _PRODUCTS and type(proceed) is functools.partial and saved_tensors_hooks() is None:
-            twins = [a if a is None else _wide_twin(a, dtype) for a in args]
-            if twins.count(None) == args.count(None):
+            twins = _wide_twins(args, dtype)
+            if twins is not None:
                 _row[0] = 0
-                result = proceed.func(info, tuple(twins))
+                result = proceed.func(info, twins)
                 _round(result, dtype, info.name)
                 return result
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
@@ -295,15 +295,20 @@ def _write(t: Any, values: Any) -> None:
 _PRODUCTS = {"linear", "mat_mat", "matmul_nd", "bmm"}
 
 
-def _wide_twin(t: Any, dtype: Any) -> Any:
-    """A tensor with the values in float32, and the history and saved value of this tensor; ``None`` if it is another."""
-    if not isinstance(t, Tensor) or type(t._payload) is not np.ndarray or t._payload.dtype is not dtype:
-        return None
-    twin: Any = make()
-    twin._node = t._node
-    twin._box = t._box or box_of(t)
-    twin._payload = t._payload.astype("f4")
-    return twin
+def _wide_twins(args: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:
+    """Tensors with the values in float32, and the histories and saved values of these; ``None`` if some are others."""
+    twins = []
+    for t in args:
+        twin: Any = None
+        if t is not None:
+            if not isinstance(t, Tensor) or type(t._payload) is not np.ndarray or t._payload.dtype is not dtype:
+                return None
+            twin = make()
+            twin._node = t._node
+            twin._box = t._box or box_of(t)
+            twin._payload = t._payload.astype("f4")
+        twins.append(twin)
+    return tuple(twins)
 
 
 _rounding: dict[Any, Any] = {}
