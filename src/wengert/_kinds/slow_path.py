@@ -137,14 +137,15 @@ def _without_histories(args: Any) -> Any:
     """The arguments, in which tensors with a history are replaced by others without one, on the same memory."""
     out = args
     for k, a in enumerate(args):
-        if type(a) is Tensor and a._node is None:
+        kind = type(a)
+        if kind in _WITHOUT or (kind is Tensor and a._node is None):  # most arguments
             continue
         if getattr(a, "_node", None) is not None:
             new: Any = make()
             new._payload = a._payload
             new._box = a._box
             new._node = None
-        elif type(a) is tuple or type(a) is list:
+        elif kind is tuple or kind is list:
             new = _without_histories(a)
             if new is a:
                 continue
@@ -154,6 +155,9 @@ def _without_histories(args: Any) -> Any:
             out = list(args)
         out[k] = new
     return out if out is args or type(args) is list else tuple(out)
+
+
+_WITHOUT = PYTHON_NUMBERS | {type(None), str, slice}  # types of arguments that have no history
 
 
 # ---- dtypes, numbers
