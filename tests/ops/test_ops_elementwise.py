@@ -802,7 +802,7 @@ def test_hook_of_bfloat16_is_asked_for_bfloat16_alone() -> None:
     watching.unconcerned = hook.unconcerned  # type: ignore[attr-defined]
     modes.slow_hooks[:] = modes.rounding[:] = [watching]
     try:
-        x, y = W.ones(2, requires_grad=True), W.zeros(2)
+        x, y = W.nn.Parameter(W.ones(2)), W.zeros(2)
         (W.cat([x * 2.0, x + y]).sum() * x[0]).backward()
         y.add_(x.detach()).mul_(2.0).exp_()
         y.tanh_()[:1].clamp_(0, 1)

@@ -203,7 +203,7 @@ leave_mode = leaving((MODE, OUTER))
 
 
 slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
-# What ``slow_hooks`` is while it has nothing but bfloat16's hook: ``unconcerned(args)`` of that hook tells whether it may
+# What ``slow_hooks`` is with bfloat16's hook alone, whose ``unconcerned(args)`` tells whether it may
 # be left out. Empty until the first bfloat16 array.
 rounding: list[Any] = []
 ahead: list[Any] = []  # weak references to objects whose ``before`` is called before every operator, on the slow path

@@ -74,15 +74,13 @@ def _hook(dtype: Any) -> Any:
     def unconcerned(args: Any) -> bool:
         """Whether no tensor among the arguments is bfloat16, or may hold what is: a value of a transform."""
         for a in args:
-            if type(a) is Tensor:
+            if isinstance(a, Tensor):
                 payload = a._payload
                 if payload.dtype is dtype or (type(payload) is not np.ndarray and not isinstance(payload, np.generic)):
                     return False
             elif type(a) in (list, tuple):
                 if not unconcerned(a):
                     return False
-            elif isinstance(a, Tensor):  # of a class that may override operators
-                return False
         count()
         return True
 

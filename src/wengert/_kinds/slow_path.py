@@ -42,7 +42,8 @@ def concerned(*operands: Any) -> bool:
 
 def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
-    if out is None and not stale_views and (not slow_hooks or (slow_hooks == rounding and rounding[0].unconcerned(args))):
+    alone = not slow_hooks or (slow_hooks == rounding and rounding[0].unconcerned(args))
+    if alone and out is None and not stale_views:
         state = MODE.get()
         if state is None:
             return _in_mode(info, args) if inference_tensors else info.core(*args)

@@ -136,7 +136,7 @@ class Converting:
     def state_inside(self, state: State) -> State:
         """The state without this mode, which is the innermost one of ``state``."""
         known = self._inside
-        if known is not None and known.outer is state.outer and state.classes and state.modes[-2:-1] == known.modes[-1:]:
+        if known and known.outer is state.outer and state.classes and known.modes == state.modes[:-1]:
             return known
         return _without_last(state)  # not kept: its ``outer`` may have this mode
 
