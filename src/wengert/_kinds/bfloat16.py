@@ -76,7 +76,7 @@ def _hook(dtype: Any) -> Any:
         for a in args:
             if isinstance(a, Tensor):
                 payload = a._payload
-                if payload.dtype is dtype or (type(payload) is not np.ndarray and not isinstance(payload, np.generic)):
+                if (type(payload) is not np.ndarray and not isinstance(payload, np.generic)) or payload.dtype is dtype:
                     return False
             elif type(a) in (list, tuple):
                 if not unconcerned(a):
