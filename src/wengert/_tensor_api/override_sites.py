@@ -187,32 +187,21 @@ class Site:
         del state  # the frame of an error must not keep the mode's mark: functions would stay slow
         if mode is not None and not found and isinstance(mode, Converting):
             if not mode.concerns(self.name) or not self.in_python:
-                return self._converted(mode, args, kwargs)
+                return mode.run(self, args, kwargs)
         if found or mode is not None:
             return self.ask(found, args, kwargs)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()
-        try:
-            return self.unchanged(*args, **kwargs)
-        except Exception as error:
-            if not self.operator and not _inside_another(sys._getframe(2)):
-                self.refuse(self.unchanged, args, kwargs, error)
-            raise
+        return self.run(args, kwargs, 3)
 
-    def _converted(self, mode: Converting, args: Any, kwargs: dict[str, Any]) -> Any:
-        """Run a call in a mode that only converts arguments."""
-        before = STATE.get()
+    def run(self, args: Any, kwargs: dict[str, Any], depth: int) -> Any:
+        """Run the function; ``depth``: how many calls up its caller is."""
         try:
-            STATE.set(mode.state_inside(before))
-            args, kwargs = mode.arguments(self.name, args, kwargs)
             return self.unchanged(*args, **kwargs)
         except Exception as error:
-            if not self.operator and not _inside_another(sys._getframe(3)):
+            if not self.operator and not _inside_another(sys._getframe(depth)):
                 self.refuse(self.unchanged, args, kwargs, error)
             raise
-        finally:
-            STATE.set(before)
-            del before  # as in ``enter``
 
     @functools.cached_property
     def name(self) -> str:

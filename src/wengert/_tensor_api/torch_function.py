@@ -133,7 +133,18 @@ class Converting:
         """The converted arguments."""
         raise NotImplementedError
 
-    def state_inside(self, state: State) -> State:
+    def run(self, site: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Run a call of a function inside of this mode, on converted arguments."""
+        before = STATE.get()
+        try:
+            STATE.set(self._without(before))
+            args, kwargs = self.arguments(site.name, args, kwargs)
+            return site.run(args, kwargs, 4)
+        finally:
+            STATE.set(before)
+            del before  # as in ``Site.enter``
+
+    def _without(self, state: State) -> State:
         """The state without this mode, which is the innermost one of ``state``."""
         known = self._inside
         if known and known.outer is state.outer and state.classes and known.modes == state.modes[:-1]:
