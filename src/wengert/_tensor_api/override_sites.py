@@ -183,12 +183,12 @@ class Site:
         """Run a call of a checked function."""
         state = STATE.get()
         found = overriding(args, kwargs) if state.all and state.classes and self.by_classes else []
-        mode = state.modes[-1] if state.all and state.modes else None
+        modes = state.modes if state.all else ()
         del state  # the frame of an error must not keep the mode's mark: functions would stay slow
-        if mode is not None and not found and isinstance(mode, Converting):
-            if not mode.concerns(self.name) or not self.in_python:
+        if modes and not found and isinstance(mode := modes[-1], Converting):
+            if mode.is_alone(modes) and not (mode.concerns(self.name) and self.in_python):
                 return mode.run(self, args, kwargs)
-        if found or mode is not None:
+        if found or modes:
             return self.ask(found, args, kwargs)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()

@@ -116,13 +116,16 @@ def _is_function_of_torch(func: Any) -> bool:
 
 # ---- asking them
 class Converting:
-    """A base of modes that only convert arguments: functions run inside of them without being handed over."""
+    """A base of modes that only convert arguments: functions run inside of them without being handed over.
 
-    _inside: State | None = None  # the state without this mode, of the context in which it began
+    Of several such modes the innermost one converts.
+    """
+
+    _inside: State | None = None  # the state without modes, of the context in which it began
 
     def __enter__(self) -> Any:
         super().__enter__()  # type: ignore[misc]  # that of a mode
-        self._inside = _without_last(STATE.get())
+        self._inside = STATE.get()._replace(modes=(), mark=None)  # a mode must not keep its mark
         return self
 
     def concerns(self, name: str) -> bool:
@@ -133,27 +136,22 @@ class Converting:
         """The converted arguments."""
         raise NotImplementedError
 
+    def is_alone(self, modes: tuple[Any, ...]) -> bool:
+        """Whether no mode of another kind is on."""
+        return len(modes) == 1 or all(isinstance(mode, Converting) for mode in modes)
+
     def run(self, site: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Run a call of a function inside of this mode, on converted arguments."""
-        before = STATE.get()
+        before, inside = STATE.get(), self._inside
+        if inside is None or inside.outer is not before.outer or not before.classes:
+            inside = before._replace(modes=(), mark=None)  # not kept: its ``outer`` may have this mode
         try:
-            STATE.set(self._without(before))
+            STATE.set(inside)
             args, kwargs = self.arguments(site.name, args, kwargs)
             return site.run(args, kwargs, 4)
         finally:
             STATE.set(before)
             del before  # as in ``Site.enter``
-
-    def _without(self, state: State) -> State:
-        """The state without this mode, which is the innermost one of ``state``."""
-        known = self._inside
-        if known and known.outer is state.outer and state.classes and known.modes == state.modes[:-1]:
-            return known
-        return _without_last(state)  # not kept: its ``outer`` may have this mode
-
-
-def _without_last(state: State) -> State:
-    return state._replace(modes=state.modes[:-1])
 
 
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, in_python: bool = False) -> Any:
