@@ -147,6 +147,8 @@ def _without_histories(args: Any) -> Any:
             new._box = a._box
             new._node = None
         elif kind is tuple or kind is list:
+            if not a or type(a[0]) in PYTHON_NUMBERS:  # sizes, dims
+                continue
             new = _without_histories(a)
             if new is a:
                 continue
