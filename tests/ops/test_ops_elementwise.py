@@ -3,6 +3,7 @@ refusals; and, where torch is installed, the same expressions on both."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import wengert as W
-from wengert._base import errors
+from wengert._base import errors, modes
 from wengert._base.registry import PUBLIC, TENSORS
 
 F = type("F", (), {name: staticmethod(fn) for name, fn in PUBLIC["nn.functional"].items()})
@@ -787,6 +788,52 @@ def test_bfloat16_stays_bfloat16(f: Any) -> None:
     np.testing.assert_allclose(y.double().detach().numpy(), z.detach().numpy(), rtol=0.03, atol=0.01)
     (g_exact,) = W.autograd.grad(z.sum(), exact)
     np.testing.assert_allclose(g.double().detach().numpy(), g_exact.numpy(), rtol=0.05, atol=0.02)
+
+
+def test_hook_of_bfloat16_is_asked_for_bfloat16_alone() -> None:
+    pytest.importorskip("ml_dtypes")
+    kept, seen = W.ones(2, dtype=W.bfloat16), []
+    hook = modes.rounding[0]
+
+    def watching(info: Any, args: Any, proceed: Any) -> Any:
+        seen.append(info.name)
+        return hook(info, args, proceed)
+
+    watching.unconcerned = hook.unconcerned  # type: ignore[attr-defined]
+    modes.slow_hooks[:] = modes.rounding[:] = [watching]
+    try:
+        x, y = W.nn.Parameter(W.ones(2)), W.zeros(2)
+        (W.cat([x * 2.0, x + y]).sum() * x[0]).backward()
+        y.add_(x.detach()).mul_(2.0).exp_()
+        y.tanh_()[:1].clamp_(0, 1)
+        assert not seen
+        assert (kept * 1.5).dtype is W.bfloat16
+        kept.add_(0.5)
+        W.cat([kept, kept])
+        assert set(seen) >= {"mul", "cat"} and len(seen) >= 3, seen
+    finally:
+        modes.slow_hooks[:] = modes.rounding[:] = [hook]
+
+
+@pytest.mark.parametrize("f", [lambda x: x * 2.5, lambda x: x**2.5, lambda x: F.linear(x, x, x[:, 0]), lambda x: x @ x])
+def test_bfloat16_in_inference_mode(f: Any) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.tensor([[0.3, 1.7], [2.9, 0.1]], dtype=W.bfloat16)
+    usual = f(x)
+    with W.inference_mode():
+        result = f(x)
+    assert result.is_inference() and result.dtype is W.bfloat16 and result.tolist() == usual.tolist()
+
+
+@pytest.mark.parametrize("hooks", [False, True])
+def test_products_of_bfloat16_that_do_not_fit(hooks: bool) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.ones(2, 3, dtype=W.bfloat16, requires_grad=True)
+    with W.autograd.graph.saved_tensors_hooks(id, id) if hooks else contextlib.nullcontext():
+        with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+            F.linear(x, W.ones(4, 2, dtype=W.bfloat16), W.ones(4, dtype=W.bfloat16))
+        with pytest.raises(RuntimeError, match="same dtype"):
+            F.linear(x, W.ones(4, 3, dtype=W.bfloat16), W.ones(4))
 
 
 def test_bfloat16_in_place_and_sorted() -> None:

@@ -54,7 +54,7 @@ def take():
 for program in (trains, casts, reads, draws, lambda: take() * 1.5):
     program()
     assert slow_if_recording
-    for _ in range(300):
+    for _ in range(9000):
         y * y
     assert (slow_if_recording, slow_always) == ([], []), program
     after = measured()
@@ -62,7 +62,7 @@ for program in (trains, casts, reads, draws, lambda: take() * 1.5):
 
 # what lives is still computed as it should be, however many other operators there were
 for kept in (torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.bfloat16).sum(), take()):
-    for _ in range(2000):
+    for _ in range(10000):
         y * y
     assert slow_if_recording
     assert (kept * 1.5).dtype is torch.bfloat16

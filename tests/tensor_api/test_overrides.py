@@ -16,6 +16,7 @@ import pytest
 
 import wengert as T
 from wengert._tensor_api import override_sites as sites
+from wengert.amp.narrowing import Narrowing
 from wengert.overrides import TorchFunctionMode, resolve_name
 from wengert.utils._python_dispatch import TorchDispatchMode
 
@@ -799,3 +800,31 @@ print(Noted.calls)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[0, 'mT']\n"
+
+
+def test_a_region_of_autocast_is_handed_what_pytorch_writes_in_python_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ml_dtypes")
+    seen: list[str] = []
+    handed = Narrowing.__torch_function__
+
+    def watching(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        seen.append(func.__name__)
+        return handed(self, func, types, args, kwargs)
+
+    monkeypatch.setattr(Narrowing, "__torch_function__", watching)
+    linear, x = T.nn.functional.linear, T.ones(2, 2)
+    with T.autocast("cpu"):
+        y = linear(x, x)
+        wide = T.softmax((x + 1).exp(), -1).view(4), T.nn.functional.mse_loss(y, x)
+        with T._C.DisableTorchFunctionSubclass(), T.device("meta"):
+            assert linear(x, x).dtype is (x @ x).dtype is T.bfloat16 and T.ones(1).is_meta
+        assert {"linear", "matmul", "ones"} <= set(seen)  # beside a mode of another kind everything is
+        del seen[1:]
+        with T.autocast("cpu", enabled=False):
+            assert linear(x, x).dtype is T.float32
+        with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+            linear(x, T.ones(2, 3))
+        with pytest.raises(TypeError, match=r"exp\(\): argument 'input' \(position 1\) must be Tensor, not int"):
+            T.exp(3)  # type: ignore[arg-type]
+    assert y.dtype is T.bfloat16 and {t.dtype for t in wide} == {T.float32}
+    assert seen == ["mse_loss"]

@@ -30,6 +30,7 @@ import numpy as np
 
 from .._base.forks import new_lock
 from .compiled import with_kernel
+from .half import rounded_once
 from .threads import _usable_processors, parallel_map
 
 PARTS = 8  # the most parts that samples are cut into, for any number of threads: sums do not depend on that number
@@ -178,8 +179,11 @@ def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) 
 
 @with_kernel("compiled_products.product", least=1 << 10)
 def large_product(x: Any, y: Any, out: Any = None) -> Any:
-    """The product of two large matrices."""
-    return np.matmul(x, y, out)
+    """The product of two large matrices; half precision in float32, which BLAS multiplies, and rounded once."""
+    return np.matmul(x, y, out) if out is not None else _matmul(x, y)
+
+
+_matmul = rounded_once(np.matmul)
 
 
 @functools.cache

@@ -146,7 +146,8 @@ class State:
     ``no_grad`` leaves nothing behind. ``outer`` is the setting to go back to.
     """
 
-    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "outer")
+    __slots__ = ("__weakref__", "asked", "grad", "hooks", "inference", "outer", "version")
+    version: Any  # what inference tensors made in this mode have in common, from the first one on
 
     def __init__(self, asked: bool, inference: bool, hooks: tuple[Any, ...] | None, outer: State | None):
         self.asked = asked  # what torch.is_grad_enabled() says, also in inference mode, which records nothing
@@ -202,6 +203,9 @@ leave_mode = leaving((MODE, OUTER))
 
 
 slow_hooks: list[Any] = []  # the hooks around every operator, the latest outermost
+# What ``slow_hooks`` is with bfloat16's hook alone, whose ``unconcerned(args)`` tells whether it may
+# be left out. Empty until the first bfloat16 array.
+rounding: list[Any] = []
 ahead: list[Any] = []  # weak references to objects whose ``before`` is called before every operator, on the slow path
 new_tensors: list[Any] = []  # who is told of every tensor that a maker makes, while there are reasons to be slow
 writes = _local()  # .op: the operator whose in-place form is running, set only while there are slow_hooks

@@ -4,7 +4,8 @@ NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` 
 ``ml_dtypes``' arrays is float32 or float64. From the first bfloat16 array on, this hook wraps every operator, on the
 slow path (``_base.modes``): it rounds a wider result, runs those operators and derivatives in float32 that PyTorch
 computes in float32 as a whole, unless they do by themselves (``_arrays.half``), and makes the nodes of such operators
-round their cotangents. Programs without bfloat16 never import it.
+round their cotangents. Operators on other dtypes only pass the slow path's first test (``unconcerned``). Programs
+without bfloat16 never import it.
 
 NOTE [ When nothing is bfloat16 any more ]
     The hook makes every operator slow, so it goes when no array of that dtype lives. Nothing tells when an array dies;
@@ -27,14 +28,15 @@ from typing import Any
 import numpy as np
 
 from .._arrays.library import NUMBERS, lib
+from .._arrays.memory import unlocked
 from .._base import dtypes
 from .._base.forks import reopened
 from .._base.heap import is_frozen
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import rounding, saved_tensors_hooks, unwatch_operators, watch_operators
 from .._base.registry import Operator
 from .._payloads.transforms import around_arrays
-from .._tape.node import Node, Port
-from .._tape.tensor import Tensor
+from .._tape.node import Node, Port, box_of
+from .._tape.tensor import Tensor, make
 from .templates import first_call_of, variant
 
 _WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
@@ -47,9 +49,11 @@ def attach(dtype: Any) -> None:
     """Install the hook: operators round to this NumPy dtype of bfloat16."""
     with _changing:
         if not _attached:
-            _attached.append((_hook(dtype), dtype))
-            watch_operators(_attached[0][0])
-            around_arrays[:] = [_attached[0][0]]
+            hook = _hook(dtype)
+            _attached.append((hook, dtype))
+            rounding[:] = [hook]
+            watch_operators(hook)
+            around_arrays[:] = rounding
 
 
 def _hook(dtype: Any) -> Any:
@@ -67,7 +71,32 @@ def _hook(dtype: Any) -> Any:
         found = sized or single
         return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
 
+    def unconcerned(args: Any) -> bool:
+        """Whether no tensor among the arguments is bfloat16, or may hold what is: a value of a transform."""
+        for a in args:
+            if isinstance(a, Tensor):
+                payload = a._payload
+                if (type(payload) is not np.ndarray and not isinstance(payload, np.generic)) or payload.dtype is dtype:
+                    return False
+            elif type(a) in (list, tuple):
+                if not unconcerned(a):
+                    return False
+        count()
+        return True
+
+    def count() -> None:
+        _row[0] += 1
+        if _row[0] > _row[1]:
+            _look_whether_any_lives()
+
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        if info.name in _PRODUCTS and type(proceed) is functools.partial and saved_tensors_hooks() is None:
+            twins = _wide_twins(args, dtype)
+            if twins is not None:
+                _row[0] = 0
+                result = proceed.func(info, twins)
+                _round(result, dtype, info.name)
+                return result
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
             values = _in_float32(info, args, dtype)  # before the operator in place overwrites its operand
             result = proceed()
@@ -79,21 +108,22 @@ def _hook(dtype: Any) -> Any:
         if info.name == "_to_copy":
             return result
         if not concerns(args, info.name):
-            _row[0] += 1
-            if _row[0] > _row[1]:
-                _look_whether_any_lives()
+            count()
         else:
             _row[0] = 0
             for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
                 _round(t, dtype, info.name)
         return result
 
-    return round_result
+    hook: Any = round_result
+    hook.unconcerned = unconcerned
+    return hook
 
 
 _changing = reopened(threading.RLock())
 _attached: list[Any] = []  # the hook and its dtype, while it is installed
-_SHORTEST, _LONGEST = 256, 65536
+# A census takes as long as some 10,000 operators lose: the first comes after as many, later ones seldom enough.
+_SHORTEST, _LONGEST = 1 << 13, 1 << 17
 _row = [0, _SHORTEST]  # how many operators in a row did not concern bfloat16, and how many make a census worth it
 
 
@@ -210,7 +240,7 @@ _WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
 # rounds each step of the other formulas.
 _WIDE_BACKWARD = {
     "_celu", "_elu", "_gelu", "_glu", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "affine_bmm",
-    "affine_mm", "attention", "linear", "log_softmax", "sigmoid", "smooth_l1", "softmax", "tanh",
+    "affine_mm", "attention", "bmm", "linear", "log_softmax", "mat_mat", "sigmoid", "smooth_l1", "softmax", "tanh",
 }  # fmt: skip
 
 # Operators of ``_WIDE_INSIDE`` that round a number first.
@@ -239,8 +269,11 @@ def _in_float32(info: Operator, args: tuple[Any, ...], dtype: Any) -> Any:
             return None
     if not numbers and name not in _WITHOUT_NUMBERS:
         return None
-    with np.errstate(all="ignore"):
-        return _WIDE_INSIDE[name](*values)
+    try:
+        with np.errstate(all="ignore"):
+            return _WIDE_INSIDE[name](*values)
+    except ValueError:  # of shapes that do not fit, of which the operator itself tells
+        return None
 
 
 def _write(t: Any, values: Any) -> None:
@@ -248,11 +281,32 @@ def _write(t: Any, values: Any) -> None:
     if not isinstance(t, Tensor) or not isinstance(t._payload, _ARRAYS) or t._payload.dtype != values.dtype:
         return
     if isinstance(t._payload, np.ndarray):
-        t._payload[...] = values
+        a = t._payload
+        (a if a.flags.writeable else unlocked(a))[...] = values  # a tensor of inference mode
     else:
         t._payload = values
         if t._box is not None:
             t._box.a = values
+
+
+# Products are computed in float32 at once, as BLAS has no bfloat16, and NumPy's loop takes a hundred times as long.
+_PRODUCTS = {"linear", "mat_mat", "matmul_nd", "bmm"}
+
+
+def _wide_twins(args: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:
+    """Tensors with the values in float32, and the histories and saved values of these; ``None`` if some are others."""
+    twins = []
+    for t in args:
+        twin: Any = None
+        if t is not None:
+            if not isinstance(t, Tensor) or type(t._payload) is not np.ndarray or t._payload.dtype is not dtype:
+                return None
+            twin = make()
+            twin._node = t._node
+            twin._box = t._box or box_of(t)
+            twin._payload = t._payload.astype("f4")
+        twins.append(twin)
+    return tuple(twins)
 
 
 _rounding: dict[Any, Any] = {}

@@ -16,7 +16,7 @@ from .._arrays.library import INEXACT
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, FLOAT32, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
-from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_always, slow_hooks
+from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, rounding, slow_always, slow_hooks
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
@@ -42,7 +42,8 @@ def concerned(*operands: Any) -> bool:
 
 def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
-    if out is None and not stale_views and not slow_hooks:
+    alone = not slow_hooks or (slow_hooks == rounding and rounding[0].unconcerned(args))
+    if alone and out is None and not stale_views:
         state = MODE.get()
         if state is None:
             return _in_mode(info, args) if inference_tensors else info.core(*args)
@@ -137,12 +138,17 @@ def _without_histories(args: Any) -> Any:
     """The arguments, in which tensors with a history are replaced by others without one, on the same memory."""
     out = args
     for k, a in enumerate(args):
+        kind = type(a)
+        if kind in _WITHOUT or (kind is Tensor and a._node is None):  # most arguments
+            continue
         if getattr(a, "_node", None) is not None:
             new: Any = make()
             new._payload = a._payload
             new._box = a._box
             new._node = None
-        elif type(a) is tuple or type(a) is list:
+        elif kind is tuple or kind is list:
+            if not a or type(a[0]) in PYTHON_NUMBERS:  # sizes, dims
+                continue
             new = _without_histories(a)
             if new is a:
                 continue
@@ -152,6 +158,9 @@ def _without_histories(args: Any) -> Any:
             out = list(args)
         out[k] = new
     return out if out is args or type(args) is list else tuple(out)
+
+
+_WITHOUT = PYTHON_NUMBERS | {type(None), str, slice}  # types of arguments that have no history
 
 
 # ---- dtypes, numbers

@@ -18,7 +18,7 @@ import numpy as np
 
 from .._arrays.memory import locked
 from .._base.errors import noted
-from .._base.modes import inference_tensors, is_inference_mode_enabled, slow_if_recording
+from .._base.modes import MODE, inference_tensors, is_inference_mode_enabled, slow_if_recording
 from .node import Box, Port, Version, view_of
 
 
@@ -67,6 +67,8 @@ def mark(t: Any) -> Any:
     if cell is None:
         cell = InferenceVersion()
         _living = weakref.ref(cell)
+        if (mode := MODE.get()) is not None:
+            mode.version = cell  # not made anew for each of a series of tensors that die at once
     a = t._payload
     if type(a) is np.ndarray:
         a = t._payload = locked(a)

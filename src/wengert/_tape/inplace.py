@@ -23,7 +23,7 @@ from .._base.torch_function import recovered, refused_in_place
 from .node import in_place_nodes, ticks
 from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
-from .unrecorded import no_grad_views
+from .unrecorded import no_grad_views, watched
 from .view_chain import memory_of
 from .views import (
     check_inplace,
@@ -92,7 +92,13 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
 
     def form(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         try:
-            if slow_hooks or stale_views or no_grad_views or type(self) is not Tensor or _tracked(self, args, kwargs):
+            if (
+                stale_views
+                or no_grad_views
+                or type(self) is not Tensor
+                or _tracked(self, args, kwargs)
+                or (slow_hooks and watched(self))
+            ):
                 return apply(fn, self, args, kwargs)
             refuse_overlap(fn, self, args, kwargs)
             result = fn(self, *args, **kwargs) if kwargs else fn(self, *args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.modes import MODE, Marks, inference_tensors, slow_hooks
+from .._base.modes import MODE, Marks, inference_tensors, rounding, slow_hooks
 from .inference import is_inference
 from .node import NoHistory, tick, view_of
 from .tensor import Tensor, stale_views
@@ -45,12 +45,17 @@ def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creati
     return view
 
 
+def watched(t: Any) -> bool:
+    """Whether a hook around operators has to see a write into a tensor: bfloat16's only if it is of that dtype."""
+    return bool(slow_hooks) and not (slow_hooks == rounding and rounding[0].unconcerned((t,)))
+
+
 def unrecorded_here() -> int:
     """The mark of a view that operators make in this thread or task if they record nothing and nothing watches them.
 
     0 if the operator itself has to look at the modes that are on somewhere.
     """
-    if stale_views or slow_hooks:
+    if stale_views or (slow_hooks and slow_hooks != rounding):  # views of bfloat16 have no digits to round
         return 0
     state = MODE.get()
     return 0 if state is None or state.grad else INFERENCE_VIEW if state.inference else NO_GRAD_VIEW

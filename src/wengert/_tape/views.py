@@ -73,6 +73,7 @@ from .unrecorded import (
     NO_GRAD_VIEW,
     NoGradView,
     no_grad_views,
+    watched,
 )
 from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of, root_of
 
@@ -82,7 +83,7 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether neither the tape nor a hook that watches operators needs to see a write into self."""
     if no_grad_views:
         refuse_no_grad_view(self)
-    if stale_views or slow_hooks:
+    if stale_views or (slow_hooks and watched(self)):
         return False
     if self._node is None and fy is None:
         return True

@@ -39,7 +39,17 @@ from .._tape.tensor import Tensor
 from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
-from .torch_function import MAKERS, NAMED, SITES, ask, has_torch_function, of_another_library, overrides, overriding
+from .torch_function import (
+    MAKERS,
+    NAMED,
+    SITES,
+    Converting,
+    ask,
+    has_torch_function,
+    of_another_library,
+    overrides,
+    overriding,
+)
 
 NOTHING, DUCKS, EVERYTHING, _UNSURE = range(4)  # the sets of checked functions
 
@@ -173,18 +183,37 @@ class Site:
         """Run a call of a checked function."""
         state = STATE.get()
         found = overriding(args, kwargs) if state.all and state.classes and self.by_classes else []
-        asked = found or (state.all and state.modes)
+        modes = state.modes if state.all else ()
         del state  # the frame of an error must not keep the mode's mark: functions would stay slow
-        if asked:
+        if modes and not found and isinstance(mode := modes[-1], Converting):
+            if mode.is_alone(modes) and not (mode.concerns(self.name) and self.in_python):
+                return mode.run(self, args, kwargs)
+        if found or modes:
             return self.ask(found, args, kwargs)
         if not (_modes or _subclasses):  # the last mode has ended, in C
             _update()
+        return self.run(args, kwargs, 3)
+
+    def run(self, args: Any, kwargs: dict[str, Any], depth: int) -> Any:
+        """Run the function; ``depth``: how many calls up its caller is."""
         try:
             return self.unchanged(*args, **kwargs)
         except Exception as error:
-            if not self.operator and not _inside_another(sys._getframe(2)):
+            if not self.operator and not _inside_another(sys._getframe(depth)):
                 self.refuse(self.unchanged, args, kwargs, error)
             raise
+
+    @functools.cached_property
+    def name(self) -> str:
+        """The name of the function that ``__torch_function__`` gets."""
+        return getattr(self.func, "__name__", "")
+
+    @functools.cached_property
+    def in_python(self) -> bool:
+        """Whether PyTorch's function is written in Python, which hands on other arguments than it was given."""
+        from .python_calls import asks_in_python
+
+        return asks_in_python(self.func)
 
     def ask(self, found: list[Any], args: Any, kwargs: Any) -> Any:
         """``ask`` for this function; for an operator, a TypeError is converted to NotImplemented."""

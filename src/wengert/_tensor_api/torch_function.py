@@ -115,6 +115,45 @@ def _is_function_of_torch(func: Any) -> bool:
 
 
 # ---- asking them
+class Converting:
+    """A base of modes that only convert arguments: functions run inside of them without being handed over.
+
+    Of several such modes the innermost one converts.
+    """
+
+    _inside: State | None = None  # the state without modes, of the context in which it began
+
+    def __enter__(self) -> Any:
+        super().__enter__()  # type: ignore[misc]  # that of a mode
+        self._inside = STATE.get()._replace(modes=(), mark=None)  # a mode must not keep its mark
+        return self
+
+    def concerns(self, name: str) -> bool:
+        """Whether the arguments of functions of this name are converted."""
+        raise NotImplementedError
+
+    def arguments(self, name: str, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The converted arguments."""
+        raise NotImplementedError
+
+    def is_alone(self, modes: tuple[Any, ...]) -> bool:
+        """Whether no mode of another kind is on."""
+        return len(modes) == 1 or all(isinstance(mode, Converting) for mode in modes)
+
+    def run(self, site: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Run a call of a function inside of this mode, on converted arguments."""
+        before, inside = STATE.get(), self._inside
+        if inside is None or inside.outer is not before.outer or not before.classes:
+            inside = before._replace(modes=(), mark=None)  # not kept: its ``outer`` may have this mode
+        try:
+            STATE.set(inside)
+            args, kwargs = self.arguments(site.name, args, kwargs)
+            return site.run(args, kwargs, 4)
+        finally:
+            STATE.set(before)
+            del before  # as in ``Site.enter``
+
+
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, in_python: bool = False) -> Any:
     """The first result that is not ``NotImplemented``, of the innermost mode and then of the classes in order.
 

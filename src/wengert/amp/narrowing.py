@@ -14,10 +14,12 @@ import numpy as np
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY
 from .._base.modes import OUTER, enter, is_grad_enabled, leaving
+from .._ops.create.convert import converted
 from .._tape.node import AccumulateGrad, view_of
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
 from .._tensor_api.function_modes import BaseTorchFunctionMode
+from .._tensor_api.torch_function import Converting, overrides
 from .autocast_mode import SETTINGS
 
 # In bfloat16 or float16: products, which save time in PyTorch and accumulate in float32.
@@ -58,7 +60,7 @@ class hidden:
     __exit__ = leaving((SETTINGS, OUTER))
 
 
-class Narrowing(BaseTorchFunctionMode):
+class Narrowing(Converting, BaseTorchFunctionMode):
     """The mode of a region, of one dtype. A region hides the enclosing one, even if it converts nothing."""
 
     def __init__(self, dtype: Any, cache: bool, enabled: bool) -> None:
@@ -66,14 +68,19 @@ class Narrowing(BaseTorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Run a function on converted arguments; calls inside it are not converted."""
-        kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
-        if self.enabled and SETTINGS.get().narrowing is self:
-            if name in NARROW or name in WIDE:
-                target = self.dtype if name in NARROW else dtypes.float32
-                args = self._converted(args, target)
-                kwargs = {k: self._converted(v, target) for k, v in kwargs.items()}
+        args, kwargs = self.arguments(getattr(func, "__name__", ""), args, kwargs or {})
         return func(*args, **kwargs)
+
+    def concerns(self, name: str) -> bool:
+        """Whether it is one of the listed functions."""
+        return (name in NARROW or name in WIDE) and self.enabled and SETTINGS.get().narrowing is self
+
+    def arguments(self, name: str, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments of a listed function in its dtype."""
+        if not self.concerns(name):
+            return args, kwargs
+        target = self.dtype if name in NARROW else dtypes.float32
+        return self._converted(args, target), {k: self._converted(v, target) for k, v in kwargs.items()}
 
     def _converted(self, value: Any, target: Any) -> Any:
         if isinstance(value, Tensor):  # read as it is: public attributes go through what is asked for overrides
@@ -87,11 +94,15 @@ class Narrowing(BaseTorchFunctionMode):
     def _cast(self, value: Tensor, target: Any) -> Tensor:
         parameter = type(value._node) is AccumulateGrad and view_of(value) is None
         if not (parameter and self._cache and target is self.dtype and is_grad_enabled()):
-            return value.to(target)
+            return _to(value, target)
         # One copy of a parameter for the whole region, as in PyTorch: gradients accumulate in the narrow dtype.
         casts = SETTINGS.get().casts
         if casts is None:
-            return value.to(target)
+            return _to(value, target)
         if id(value) not in casts:
-            casts[id(value)] = (value, value.to(target))  # the parameter is kept alive: its id must not be reused
+            casts[id(value)] = (value, _to(value, target))  # the parameter is kept alive: its id must not be reused
         return casts[id(value)][1]
+
+
+def _to(value: Tensor, target: Any) -> Tensor:
+    return value.to(target) if overrides(type(value)) else converted(value, target)

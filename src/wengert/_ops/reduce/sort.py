@@ -249,8 +249,8 @@ def plain_unique_dim(lib, self, dim):
 def _unique_consecutive(lib, self):
     """The first element of each run of equal elements, the run of each element, and the lengths of the runs."""
     flat = self.reshape(-1)
-    new, group, counts = runs_of_rows(flat.reshape(-1, 1))
-    return flat[new], group.reshape(self.shape), counts
+    new, group, counts = runs_of_rows(flat)
+    return flat.take(new), group.reshape(self.shape), counts
 
 
 @plain_body
