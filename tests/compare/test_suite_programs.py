@@ -448,7 +448,24 @@ class All(T.fx.Tracer):
     """,
 )
 
+MUTATED = (
+    """
+log = []; M = A.graph.allow_mutation_on_saved_tensors
+def pack(t): log.append(t._version); return t.clone()
+a = T.tensor([[.5, .25], [.75, .5]], dtype=T.double, requires_grad=True); b = a.clone()
+""",
+    """
+    with M(): b.exp_(); b.exp_(); b.sum().backward(); r = a.grad
+    with M(): b.tanh_(); b.sigmoid_(); b.tanh_(); b.sum().backward(); r = a.grad
+    with M(): b.cumprod_(0); b.exp_(); b.sqrt_(); b.sum().backward(); r = a.grad
+    with M(): b.mul_(b.exp()); b.mul_(b.exp()); b.sum().backward(); r = a.grad
+    with M(): b.mul_(b); b.mul_(b); b.sum().backward(); r = a.grad
+    with A.graph.saved_tensors_hooks(pack, lambda t: t): b.addcmul_(b, b); b.addcmul_(b, b)\nr = log
+    """,
+)
+
 TABLES = {
+    "mutated": MUTATED,
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
     "nodes": NODES,
