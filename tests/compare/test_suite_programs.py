@@ -464,7 +464,29 @@ a = T.tensor([[.5, .25], [.75, .5]], dtype=T.double, requires_grad=True); b = a.
     """,
 )
 
+INFERENCE = (
+    """
+with T.inference_mode(): i = T.ones(2, 3); m = T.nn.Linear(3, 2); T.nn.init.ones_(m.weight)
+a = T.ones(2, 3, requires_grad=True)
+""",
+    """
+    r = i.data.is_inference(), m.weight.data.is_inference(), i.data[0].is_inference(), i.data.clone().is_inference()
+    r = i[0]._base, i.data[0]._base, i.data.data.is_inference()
+    i.data * a
+    r = (i.data + a).grad_fn, (i.data + 1).requires_grad
+    d = i.data; d.add_(1).mul_(2); r = d._version, i
+    m.weight.data.numpy()[:] = 3; r = m.weight
+    i.data.requires_grad_()
+    m.requires_grad_(True)
+    i.data = T.ones(2); r = i.is_inference()
+    a.data = i; r = a.is_inference(), a, a * a
+    b = T.ones(2); b.data = i; b.add_(1); r = b.is_inference(), b
+    n = T.nn.Linear(3, 2); n.weight.data = m.weight.data; r = n.weight.is_inference(), n(a.detach()).grad_fn
+    """,
+)
+
 TABLES = {
+    "inference": INFERENCE,
     "mutated": MUTATED,
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
