@@ -485,7 +485,24 @@ a = T.ones(2, 3, requires_grad=True)
     """,
 )
 
+JACOBIANS = (
+    """
+F = T.func; x, y = T.tensor([1., 2.]), T.tensor([[3., 4., 5.], [6., 7., 8.]]); log = []
+def f(s, t): log.append(1); return s @ t
+def g(s, t): t.mul_(2); return s @ t
+""",
+    """
+    r = F.jacfwd(f, argnums=(0, 1))(x, y), log
+    r = F.jacfwd(g, argnums=(0, 1))(x, y), y
+    r = F.hessian(lambda s, t: f(s, t).sum(), argnums=(0, 1))(x, y), log
+    r = [j.stride() for j in F.jacfwd(f, argnums=(0, 1))(x, y)], F.jacfwd(f, argnums=(1, 0))(x, y)
+    r = F.jacfwd(lambda s, t: (f(s, t), s), argnums=(0, 1), has_aux=True)(x, y)
+    r = F.jacfwd(f, argnums=(0, 1))(x[:0], y[:0]), F.jacfwd(lambda s, t: s * t, argnums=(0, 1))(x[0], y[0])
+    """,
+)
+
 TABLES = {
+    "jacobians": JACOBIANS,
     "inference": INFERENCE,
     "mutated": MUTATED,
     "no_grad views": NO_GRAD_VIEWS,
