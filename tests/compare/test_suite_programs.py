@@ -497,6 +497,8 @@ def g(s, t): t.mul_(2); return s @ t
     r = F.hessian(lambda s, t: f(s, t).sum(), argnums=(0, 1))(x, y), log
     r = [j.stride() for j in F.jacfwd(f, argnums=(0, 1))(x, y)], F.jacfwd(f, argnums=(1, 0))(x, y)
     r = F.jacfwd(lambda s, t: (f(s, t), s), argnums=(0, 1), has_aux=True)(x, y)
+    r = T.vmap(lambda t: t[:2].as_strided((2, 2), (2, 1)), in_dims=1)(y.repeat(2, 1)), T.vmap(lambda t: t.repeat(2, 2)[:, :3].as_strided((5,), (1,)))(y[None])
+    def h(s): t = s * 1; v = t[:, :2].as_strided((2,), (3,)); v.mul_(2); return t\nr = T.vmap(h)(y[None]), T.vmap(F.grad(lambda s: s[:, :2].as_strided((2, 2), (1, 1)).square().sum()))(y[None])
     r = F.jacfwd(f, argnums=(0, 1))(x[:0], y[:0]), F.jacfwd(lambda s, t: s * t, argnums=(0, 1))(x[0], y[0])
     """,
 )
