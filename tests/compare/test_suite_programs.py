@@ -499,6 +499,9 @@ def g(s, t): t.mul_(2); return s @ t
     r = F.jacfwd(lambda s, t: (f(s, t), s), argnums=(0, 1), has_aux=True)(x, y)
     r = T.vmap(lambda t: t[:2].as_strided((2, 2), (2, 1)), in_dims=1)(y.repeat(2, 1)), T.vmap(lambda t: t.repeat(2, 2)[:, :3].as_strided((5,), (1,)))(y[None])
     def h(s): t = s * 1; v = t[:, :2].as_strided((2,), (3,)); v.mul_(2); return t\nr = T.vmap(h)(y[None]), T.vmap(F.grad(lambda s: s[:, :2].as_strided((2, 2), (1, 1)).square().sum()))(y[None])
+    def h(s): t = s * 1; v = t.expand(2, 3); v[0].mul_(2); return t * v\nr = T.vmap(h)(y), F.jvp(h, (y[0],), (y[1],))
+    def h(s): t = s * 1; v = t.unfold(0, 2, 1); w = v[1]; v[0].mul_(3); w.mul_(2); return t\nr = T.vmap(h)(y), F.jacfwd(h)(y[0])
+    def h(s): t = s * 1; v = t.as_strided((2, 2), (1, 1)).t(); v[0].mul_(2); return v.sum(0) * t[:2]\nr = T.vmap(h)(y), F.jacfwd(h)(y[0])
     r = F.jacfwd(f, argnums=(0, 1))(x[:0], y[:0]), F.jacfwd(lambda s, t: s * t, argnums=(0, 1))(x[0], y[0])
     """,
 )

@@ -11,7 +11,7 @@ from ..._base.registry import REGISTRY, TENSORS, Operator, plain_body
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import CONJUGATES, replay
+from ..._tape.view_chain import CONJUGATES, REPEATING, replay
 
 
 def lifted(info: Operator, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
@@ -82,7 +82,7 @@ def view_scatter_zeros(lib, self, size, chain):
     """The transpose of ``view_gather``: zeros outside the part that the chain shows; repeated elements add up."""
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
     part = replay(r, chain)
-    if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
+    if lib.may_share_memory(part, r) and part.flags.writeable and REPEATING.isdisjoint(name for name, _ in chain):
         part[...] = self
     elif part.size:
         places, signs, shown = _places(r, chain)
@@ -93,7 +93,7 @@ def view_scatter_zeros(lib, self, size, chain):
 @plain_body
 def plain_view_scatter_zeros(lib, self, size, chain):
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
-    if _MAY_REPEAT.isdisjoint([name for name, _ in chain]):
+    if REPEATING.isdisjoint([name for name, _ in chain]):
         part = replay(r, chain)
         if lib.may_share_memory(part, r):
             part[...] = self
@@ -102,9 +102,6 @@ def plain_view_scatter_zeros(lib, self, size, chain):
     if places.size:
         lib.add_at(_plain_components(r), places, _plain_components(self)[shown] * signs)
     return r
-
-
-_MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
 
 
 def _base_dtype(dtype: Any, chain: Any) -> Any:
