@@ -506,8 +506,20 @@ def g(s, t): t.mul_(2); return s @ t
     """,
 )
 
+SAVED = (
+    """
+a, b = (T.tensor(v, dtype=T.double, requires_grad=True) for v in ([-2., 0., 1.5], [.25, .5, -.5]))
+""",
+    """
+    x = a * 1; y = T.polar(x, b); x.mul_(2); (y.real * 2 + y.imag).sum().backward(); r = a.grad, b.grad
+    g, h = A.grad(T.polar(a, b).imag.sum(), (a, b), create_graph=True); r = A.grad((g + h).sum(), (a, b))
+    y = b.erfinv(); y.mul_(2); y.sum().backward(); r = b.grad
+    """,
+)
+
 TABLES = {
     "jacobians": JACOBIANS,
+    "saved": SAVED,
     "inference": INFERENCE,
     "mutated": MUTATED,
     "no_grad views": NO_GRAD_VIEWS,

@@ -146,8 +146,8 @@ def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> Any:
     Of a view of one in which elements repeat, that one is written of which they are elements: all places show them.
     """
     parent, info, p, _ = view_of(self)
-    written, chain = parent, ((info.name, p),)
-    above, steps = parent, chain
+    chain: tuple[Any, ...] = ((info.name, p),)
+    above, steps, written = parent, chain, parent
     links = [(parent, self)]
     while (made := view_of(above)) is not None:
         links.append((made[0], above))
