@@ -448,7 +448,80 @@ class All(T.fx.Tracer):
     """,
 )
 
+MUTATED = (
+    """
+log = []; M = A.graph.allow_mutation_on_saved_tensors
+def pack(t): log.append(t._version); return t.clone()
+a = T.tensor([[.5, .25], [.75, .5]], dtype=T.double, requires_grad=True); b = a.clone()
+""",
+    """
+    with M(): b.exp_(); b.exp_(); b.sum().backward(); r = a.grad
+    with M(): b.tanh_(); b.sigmoid_(); b.tanh_(); b.sum().backward(); r = a.grad
+    with M(): b.cumprod_(0); b.exp_(); b.sqrt_(); b.sum().backward(); r = a.grad
+    with M(): b.mul_(b.exp()); b.mul_(b.exp()); b.sum().backward(); r = a.grad
+    with M(): b.mul_(b); b.mul_(b); b.sum().backward(); r = a.grad
+    with A.graph.saved_tensors_hooks(pack, lambda t: t): b.addcmul_(b, b); b.addcmul_(b, b)\nr = log
+    """,
+)
+
+INFERENCE = (
+    """
+with T.inference_mode(): i = T.ones(2, 3); m = T.nn.Linear(3, 2); T.nn.init.ones_(m.weight)
+a = T.ones(2, 3, requires_grad=True)
+""",
+    """
+    r = i.data.is_inference(), m.weight.data.is_inference(), i.data[0].is_inference(), i.data.clone().is_inference()
+    r = i[0]._base, i.data[0]._base, i.data.data.is_inference()
+    i.data * a
+    r = (i.data + a).grad_fn, (i.data + 1).requires_grad
+    d = i.data; d.add_(1).mul_(2); r = d._version, i
+    m.weight.data.numpy()[:] = 3; r = m.weight
+    i.data.requires_grad_()
+    m.requires_grad_(True)
+    i.data = T.ones(2); r = i.is_inference()
+    a.data = i; r = a.is_inference(), a, a * a
+    b = T.ones(2); b.data = i; b.add_(1); r = b.is_inference(), b
+    n = T.nn.Linear(3, 2); n.weight.data = m.weight.data; r = n.weight.is_inference(), n(a.detach()).grad_fn
+    """,
+)
+
+JACOBIANS = (
+    """
+F = T.func; x, y = T.tensor([1., 2.]), T.tensor([[3., 4., 5.], [6., 7., 8.]]); log = []
+def f(s, t): log.append(1); return s @ t
+def g(s, t): t.mul_(2); return s @ t
+""",
+    """
+    r = F.jacfwd(f, argnums=(0, 1))(x, y), log
+    r = F.jacfwd(g, argnums=(0, 1))(x, y), y
+    r = F.hessian(lambda s, t: f(s, t).sum(), argnums=(0, 1))(x, y), log
+    r = [j.stride() for j in F.jacfwd(f, argnums=(0, 1))(x, y)], F.jacfwd(f, argnums=(1, 0))(x, y)
+    r = F.jacfwd(lambda s, t: (f(s, t), s), argnums=(0, 1), has_aux=True)(x, y)
+    r = T.vmap(lambda t: t[:2].as_strided((2, 2), (2, 1)), in_dims=1)(y.repeat(2, 1)), T.vmap(lambda t: t.repeat(2, 2)[:, :3].as_strided((5,), (1,)))(y[None])
+    def h(s): t = s * 1; v = t[:, :2].as_strided((2,), (3,)); v.mul_(2); return t\nr = T.vmap(h)(y[None]), T.vmap(F.grad(lambda s: s[:, :2].as_strided((2, 2), (1, 1)).square().sum()))(y[None])
+    def h(s): t = s * 1; v = t.expand(2, 3); v[0].mul_(2); return t * v\nr = T.vmap(h)(y), F.jvp(h, (y[0],), (y[1],))
+    def h(s): t = s * 1; v = t.unfold(0, 2, 1); w = v[1]; v[0].mul_(3); w.mul_(2); return t\nr = T.vmap(h)(y), F.jacfwd(h)(y[0])
+    def h(s): t = s * 1; v = t.as_strided((2, 2), (1, 1)).t(); v[0].mul_(2); return v.sum(0) * t[:2]\nr = T.vmap(h)(y), F.jacfwd(h)(y[0])
+    r = F.jacfwd(f, argnums=(0, 1))(x[:0], y[:0]), F.jacfwd(lambda s, t: s * t, argnums=(0, 1))(x[0], y[0])
+    """,
+)
+
+SAVED = (
+    """
+a, b = (T.tensor(v, dtype=T.double, requires_grad=True) for v in ([-2., 0., 1.5], [.25, .5, -.5]))
+""",
+    """
+    x = a * 1; y = T.polar(x, b); x.mul_(2); (y.real * 2 + y.imag).sum().backward(); r = a.grad, b.grad
+    g, h = A.grad(T.polar(a, b).imag.sum(), (a, b), create_graph=True); r = A.grad((g + h).sum(), (a, b))
+    y = b.erfinv(); y.mul_(2); y.sum().backward(); r = b.grad
+    """,
+)
+
 TABLES = {
+    "jacobians": JACOBIANS,
+    "saved": SAVED,
+    "inference": INFERENCE,
+    "mutated": MUTATED,
     "no_grad views": NO_GRAD_VIEWS,
     "hooks": HOOKS,
     "nodes": NODES,

@@ -609,6 +609,21 @@ def test_gradients_are_the_same_whatever_is_kept(block: str, kept: str) -> None:
         assert wengert.equal(g, e)
 
 
+def _overwritten(x: Any) -> Any:
+    y = x.clone()
+    y[0] = x[1] * 2
+    y.diagonal().copy_(x[0])
+    return y.sin_().cos_()
+
+
+def test_a_kept_copy_is_that_of_its_time() -> None:
+    x = wengert.randn(2, 2, requires_grad=True)
+    copies = _selective(lambda ctx, op, *args: "copy" in str(op))
+    y = checkpoint(_overwritten, x, use_reentrant=False, context_fn=copies)
+    (expected,) = wengert.autograd.grad(_overwritten(x).sum(), x)
+    assert wengert.equal(wengert.autograd.grad(y.sum(), x)[0], expected)
+
+
 def test_what_is_kept_is_not_computed_again() -> None:
     from wengert.utils.checkpoint import CheckpointPolicy
 

@@ -19,7 +19,7 @@ import numpy as np
 from .._arrays.memory import locked
 from .._base.errors import noted
 from .._base.modes import MODE, inference_tensors, is_inference_mode_enabled, slow_if_recording
-from .node import Box, Port, Version, view_of
+from .node import Box, Port, Version, version_of, view_of
 
 
 class _Ignored:
@@ -53,6 +53,14 @@ class InferenceVersion(Version):
     version = _Ignored(0)
 
 
+class DataOfInference(InferenceVersion):
+    """The version of an inference tensor's ``data``, which is an inference tensor that may be written anywhere."""
+
+    __slots__ = ()
+    shown = Version.shown
+    version = Version.__dict__["version"]  # counts
+
+
 def _no_version() -> InferenceVersion | None:
     return None
 
@@ -69,6 +77,15 @@ def mark(t: Any) -> Any:
         _living = weakref.ref(cell)
         if (mode := MODE.get()) is not None:
             mode.version = cell  # not made anew for each of a series of tensors that die at once
+    return _with_version(t, cell)
+
+
+def mark_data(t: Any) -> Any:
+    """``mark`` for the ``data`` of an inference tensor."""
+    return _with_version(t, DataOfInference())
+
+
+def _with_version(t: Any, cell: InferenceVersion) -> Any:
     a = t._payload
     if type(a) is np.ndarray:
         a = t._payload = locked(a)
@@ -116,7 +133,7 @@ def _holds_one(saved: Any) -> bool:
 
 def refuse_write(t: Any) -> None:
     """PyTorch's error for a write in place to an inference tensor outside the mode."""
-    if is_inference(t) and not is_inference_mode_enabled():
+    if is_inference(t) and not is_inference_mode_enabled() and type(version_of(t)) is not DataOfInference:
         raise noted(
             RuntimeError(
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "

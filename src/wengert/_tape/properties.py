@@ -16,10 +16,10 @@ from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, where
-from .._base.modes import in_transform, is_inference_mode_enabled, transforms
+from .._base.modes import in_transform, inference_tensors, is_inference_mode_enabled, transforms
 from .conjugates import conjugate_views, data_box
 from .error_text import cpp_name
-from .inference import is_inference
+from .inference import is_inference, mark_data
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
 from .saved import keep_for_its_node
 from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload, shown_fn
@@ -55,10 +55,10 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             if fn._hooks is not None:  # its hooks are active again when it requires grad again
                 self.__dict__["_hooks"] = fn._hooks
         return
+    if inference_tensors and is_inference(self) and not is_inference_mode_enabled():
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if type(fn) is not AccumulateGrad:
         check_floating(self, "only Tensors of floating point and complex dtype")
-        if is_inference(self) and not is_inference_mode_enabled():
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         grad = self.__dict__.pop("_grad", None)
         node = leaf_node(self)
         node.grad = grad
@@ -225,16 +225,20 @@ def delete_grad(self: Tensor) -> None:
 
 def data(self: Tensor) -> Tensor:
     """A tensor on the same memory, outside the graph, with a version count of its own."""
+    if hasattr(self._payload, "asked"):
+        return self._payload.asked("detach")  # type: ignore[no-any-return]
+    return as_data(self, make() if type(self) is Tensor else new(type(self)))
+
+
+def as_data(self: Tensor, t: Tensor) -> Tensor:
+    """The new tensor ``t``, made what ``self.data`` is."""
     a = self._payload
-    if hasattr(a, "asked"):
-        return a.asked("detach")  # type: ignore[no-any-return]
-    t = make() if type(self) is Tensor else new(type(self))
     if type(a) is not np.ndarray:
         a = getattr(a, "without_tangent", shared_payload(self, t, counted=False))
     t._payload = a
     t._node = None
     t._box = data_box(self, a) if conjugate_views else None
-    return t
+    return mark_data(t) if inference_tensors and is_inference(self) else t
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
@@ -271,6 +275,11 @@ def set_data(self: Tensor, value: Tensor) -> None:
         if type(fn) not in LEAVES:
             keep_for_its_node(self)
         self._box.a = a
+    if inference_tensors:
+        if is_inference(value):
+            mark_data(self)
+        elif is_inference(self) and view_of(self) is None:
+            self._box = None
 
 
 def retain_grad(self: Tensor) -> None:

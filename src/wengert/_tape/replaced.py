@@ -14,7 +14,7 @@ from .._base.modes import in_transform
 from .._base.registry import TENSORS
 from .node import Box, view_of
 from .tensor import Tensor, in_memory, note_view, wrap
-from .view_chain import replay, sharing
+from .view_chain import REPEATING, replay, sharing
 from .views import ALONE, count_write, writable
 
 payload_replaced: list[Any] = []  # called for each payload that is replaced: fn(tensor, old payload, counted)
@@ -52,8 +52,7 @@ def _replace(self: Tensor, a: Any, held: int, counted: bool) -> None:
     if type(self._payload) is np.ndarray:
         _note_views(self, held)
     if view_of(self) is not None:
-        _replace_base(self, a, held, counted)
-        a = a[...] if type(a) is np.ndarray else a
+        a = _replace_base(self, a, held, counted)
     inside = in_transform()
     if inside is not None and getattr(self._payload, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._payload, self._node))
@@ -141,10 +140,32 @@ def _replace_views(self: Tensor) -> None:
             _replace_views(view)
 
 
-def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> None:
+def _replace_base(self: Tensor, a: Any, held: int, counted: bool) -> Any:
+    """Write to the tensor that a view shows; return the view's payload.
+
+    Of a view of one in which elements repeat, that one is written of which they are elements: all places show them.
+    """
     parent, info, p, _ = view_of(self)
-    new = TENSORS.view_scatter(wrap(parent._payload), wrap(a), ((info.name, p),))
+    chain: tuple[Any, ...] = ((info.name, p),)
+    above, steps, written = parent, chain, parent
+    links = [(parent, self)]
+    while (made := view_of(above)) is not None:
+        links.append((made[0], above))
+        above, steps = made[0], ((made[1].name, made[2]), *steps)
+        if made[1].name in REPEATING:
+            written, chain = above, steps
     held += type(self._payload) is np.ndarray and self._payload.base is not None
-    _replace(parent, new._payload, held, counted)
-    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # the view was made while both were arrays
-        note_view(parent, self)
+    new = TENSORS.view_scatter(wrap(written._payload), wrap(a), chain)
+    if written is parent:
+        _replace(parent, new._payload, held, counted)
+        _note(parent, self)  # the view was made while both were arrays
+        return a[...] if type(a) is np.ndarray else a
+    for link in links:
+        _note(*link)
+    _replace(written, new._payload, held, counted)
+    return replay(written._payload, chain)
+
+
+def _note(parent: Tensor, view: Tensor) -> None:
+    if not any(ref() is view for ref in parent.__dict__.get("_views", ())):
+        note_view(parent, view)

@@ -134,6 +134,10 @@ class StaleVersion:
         """The version before the operator ran."""
         return self.version_before
 
+    def shown(self) -> int:
+        """The version that a pack hook sees."""
+        return self.version_before
+
 
 def root_cell(cell: Any) -> Any:
     """The cell in which this one counts, if it is that of a conjugate view."""

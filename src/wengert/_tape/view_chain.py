@@ -19,6 +19,7 @@ from .saved import stale
 from .tensor import Tensor, in_memory, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
+REPEATING = frozenset(("expand", "unfold_view", "as_strided_view"))  # those that may show an element several times
 _REPLAYED = CONJUGATES | {"view_as_complex", "view_as_real"}  # those that as_strided cannot stand for
 named_by_operator: list[bool] = []  # not empty: the node of a view that was written bears its operator's name
 reshaped_in_place: list[str] = []  # not empty: a tensor's array was replaced in this process, last by this

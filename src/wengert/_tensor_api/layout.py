@@ -283,6 +283,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 @attribute("Tensor._base")
 def base(self: Tensor) -> Tensor | None:
     """The tensor that this one is a view of; ``None`` if it is not a view."""
+    if not is_view(self):
+        return None
     found = base_of(self)
     whole = whole_of(found)
     return found if whole is None else whole

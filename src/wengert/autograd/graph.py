@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
+from .._arrays.memory import storage_of
 from .._base.modes import MODE, NO_SAVED_HOOKS, changed, enter, in_reverse_mode, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
@@ -230,11 +233,17 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 class _Handle:
     """The handle of a saved tensor in the graph, which keeps the copy alive while a node needs it."""
 
-    __slots__ = ("__weakref__", "cell", "version")
+    __slots__ = ("__weakref__", "cell", "memory", "version")
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, memory: Any) -> None:
         self.cell = version_of(tensor)
         self.version = self.cell.version
+        self.memory = weakref.ref(memory)  # another tensor may get the address once this one's memory is gone
+
+
+def _lives_as_memory(tensor: Tensor) -> Any:
+    a = tensor._payload
+    return storage_of(a) if type(a) is np.ndarray else tensor
 
 
 class _AllowMutationOnSavedContext:
@@ -281,9 +290,10 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
 
     def pack(tensor: Tensor) -> _Handle:
         key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor._version)
+        memory = _lives_as_memory(tensor)
         handle = ctx.tid_to_weakhandle.get(key)
-        if handle is None:
-            handle = ctx.tid_to_weakhandle[key] = _Handle(tensor)
+        if handle is None or handle.memory() is not memory:
+            handle = ctx.tid_to_weakhandle[key] = _Handle(tensor, memory)
             ctx.original[handle] = wrap(tensor._payload.copy())
         return handle
 

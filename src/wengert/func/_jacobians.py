@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
@@ -20,10 +21,14 @@ from ._vmap import vmap
 _P = ParamSpec("_P")
 
 
-def _basis(x: Tensor) -> Tensor:
-    """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
+def _basis(x: Tensor, count: int | None = None, before: int = 0) -> Tensor:
+    """The standard basis of a tensor's space, with the basis vectors along a new first dim.
+
+    It may be a part of that of several tensors with ``count`` elements, ``before`` of them before this one's.
+    """
     n = math.prod(x.shape)
-    return placed_beside(x, np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
+    rows = np.eye(n if count is None else count, n, -before, dtype=logical_dtype(x))
+    return placed_beside(x, rows.reshape((len(rows), *x.shape)))
 
 
 def _refuse_complex(who: str, values: Any, what: str) -> None:
@@ -106,21 +111,22 @@ def jacfwd(
         def partial(*leaves: Any) -> Any:
             return chosen.call(*tree_unflatten(list(leaves), spec))
 
-        columns = []
+        def one(*tangents: Tensor) -> Any:
+            pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
+            _refuse_complex("jacfwd", pushed[0], "output")
+            return (pushed[1], pushed[2]) if has_aux else pushed[1]
+
+        ends = list(itertools.accumulate((math.prod(x.shape) for x in flat), initial=0))
+        bases = [_basis(x, ends[-1], before) for x, before in zip(flat, ends, strict=False)]
+        col = vmap(one, out_dims=(-1, 0) if has_aux else -1, randomness=randomness)(*bases)
         aux = None
-        for k, x in enumerate(flat):
-
-            def one(v: Tensor, k: int = k) -> Any:
-                tangents = tuple(v if j == k else wrap(payload_like(z._payload, np.zeros)) for j, z in enumerate(flat))
-                pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
-                _refuse_complex("jacfwd", pushed[0], "output")
-                return (pushed[1], pushed[2]) if has_aux else pushed[1]
-
-            col = vmap(one, out_dims=(-1, 0) if has_aux else -1, randomness=randomness)(_basis(x))
-            if has_aux:
-                col, aux = col
-                aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
-            columns.append(tree_map(lambda c, x=x: c.reshape(tuple(c.shape[:-1]) + tuple(x.shape)), col))
+        if has_aux:
+            col, aux = col
+            aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
+        columns = [
+            tree_map(lambda c, x=x, k=k: c[..., ends[k] : ends[k + 1]].reshape((*c.shape[:-1], *x.shape)), col)
+            for k, x in enumerate(flat)
+        ]
         jac = _transposed(columns, spec, chosen)
         return (jac, aux) if has_aux else jac
 

@@ -20,7 +20,7 @@ from .._base.modes import inference_tensors, is_inference_mode_enabled, watching
 from .._base.torch_function import DISABLED
 from .._tape.inference import is_inference
 from .._tape.node import Version, box_of, leaf_node, version_of
-from .._tape.properties import check_floating
+from .._tape.properties import as_data, check_floating
 from .._tape.tensor import Tensor, TensorMeta, make, new, shared_payload
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES
@@ -92,11 +92,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     @property
     def data(self) -> Tensor:
         """A plain tensor on the same memory, without history."""
-        a = self._payload
-        t = make()
-        t._payload = a if type(a) is np.ndarray else shared_payload(self, t, counted=False)
-        t._node = t._box = None
-        return t
+        return as_data(self, make())
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -25,7 +25,7 @@ from .._base.registry import Operator
 from .._kinds.slow_path import _in_mode
 from .._kinds.templates import variant
 from .._tape.node import version_of
-from .._tape.tensor import Tensor
+from .._tape.tensor import Tensor, wrap
 from ._aten import OpOverload, OpOverloadPacket, overload_of
 from ._pytree import tree_leaves, tree_map_only
 
@@ -202,8 +202,15 @@ class _Keeping(_Watching):
             keep = False  # values of a transform
         self.record.decisions[op].append(keep)
         if keep:
-            self.record.kept[op].append(_Kept(tree_map_only(Tensor, Tensor.detach, result)))
+            self.record.kept[op].append(_Kept(tree_map_only(Tensor, partial(_apart, tree_leaves(args)), result)))
         return result
+
+
+def _apart(operands: list[Any], result: Tensor) -> Tensor:
+    """What is kept of a result: a copy if it lies in an operand's memory, which ``copy_`` writes at once."""
+    arrays = (t._payload for t in operands if isinstance(t, Tensor))
+    shared = any(isinstance(a, np.ndarray) and np.may_share_memory(a, result._payload) for a in arrays)
+    return wrap(result._payload.copy()) if shared else result.detach()
 
 
 class _Recalling(_Watching):

@@ -243,12 +243,11 @@ def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> An
 @general(
     layout=iterated,
     grad={
-        "self": lambda xp, g, self, other: xp.where(
-            self == 0, 0, xp.real(xp.conj(g) * xp.complex(xp.cos(other), xp.sin(other)))
-        ),
+        "self": lambda xp, g, result: xp.real(xp.conj(g) * xp.sgn(result)),
         "other": lambda xp, g, result: xp.real(xp.conj(g) * (result * 1j)),
     },
     jvp=_polar_jvp,
+    domain=(0.5, 2.0),  # of a negative absolute value the formula, PyTorch's, is the derivative of the positive one's
     **_OF_PARTS,
 )
 def polar(lib, self, other):

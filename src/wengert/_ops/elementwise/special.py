@@ -81,7 +81,7 @@ def erfcx(input):
 @real_function(
     unary,
     "torch.erfinv Tensor.erfinv special.erfinv",
-    grad=lambda xp, g, result: _bell_grad(xp, g, 0.5 * SQRT_PI, result * result),
+    grad=lambda xp, g, self: _bell_grad(xp, g, 0.5 * SQRT_PI, xp.erfinv(self) ** 2),
     domain=(-0.9, 0.9),
     kernel="erfinv_vml_cpu",
 )

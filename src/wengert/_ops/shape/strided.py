@@ -219,6 +219,22 @@ def _store(size: Any, stride: Any, offset: int, shape: Any, own: Any) -> tuple[i
     return -lo, hi - lo + 1
 
 
+def _in_rows(a: Any, size: Any, stride: Any, offset: int, own: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """``stride`` and ``own`` with a's strides in the leading dims, as those of ``vmap``, of which a view changes none.
+
+    Then the view shows a's memory; a copy would have zeros between the elements.
+    """
+    rows = []
+    for k, (n, s) in enumerate(zip(a.shape, a.strides, strict=True)):
+        if k == len(size) or (n, own[k]) != (size[k], stride[k]):
+            break
+        first, last = (offset + reach for reach in _span(size[k + 1 :], stride[k + 1 :]))
+        if first < 0 or max(last, _span(a.shape[k + 1 :], own[k + 1 :])[1]) >= own[k]:
+            break
+        rows.append(s // a.itemsize)
+    return (*rows, *stride[len(rows) :]), (*rows, *own[len(rows) :])
+
+
 def _lift_strided(name: str, shape: Any, p: Any, size: int) -> Any:
     length = _store(p[0], p[1], p[2], shape, p[3])[1]
     return ((name, ((size, *p[0]), (length, *p[1]), p[2], (length, *p[3]))),)
@@ -252,6 +268,8 @@ def as_strided_view(lib, self, size, stride, storage_offset, own):
     """
     if 0 in size:
         return at_strides(self, size, stride, storage_offset)
+    if self.ndim == len(own):
+        stride, own = _in_rows(self, size, stride, storage_offset, own)
     if self.ndim == len(own) and all(
         n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
     ):

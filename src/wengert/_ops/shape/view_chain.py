@@ -11,7 +11,7 @@ from ..._base.registry import REGISTRY, TENSORS, Operator, plain_body
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import CONJUGATES, replay
+from ..._tape.view_chain import CONJUGATES, REPEATING, replay
 
 
 def lifted(info: Operator, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
@@ -82,29 +82,26 @@ def view_scatter_zeros(lib, self, size, chain):
     """The transpose of ``view_gather``: zeros outside the part that the chain shows; repeated elements add up."""
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
     part = replay(r, chain)
-    if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
+    if lib.may_share_memory(part, r) and part.flags.writeable and REPEATING.isdisjoint(name for name, _ in chain):
         part[...] = self
     elif part.size:
-        places, signs = _places(r, chain)
-        lib.add.at(_components(r), places, _components(lib.asarray(self)) * signs)
+        places, signs, shown = _places(r, chain)
+        lib.add.at(_components(r), places, _components(lib.asarray(self))[shown] * signs)
     return r
 
 
 @plain_body
 def plain_view_scatter_zeros(lib, self, size, chain):
     r = lib.zeros(size, _base_dtype(self.dtype, chain))
-    if _MAY_REPEAT.isdisjoint([name for name, _ in chain]):
+    if REPEATING.isdisjoint([name for name, _ in chain]):
         part = replay(r, chain)
         if lib.may_share_memory(part, r):
             part[...] = self
             return r
-    places, signs = _plain_places(lib, r, chain)
+    places, signs, shown = _plain_places(lib, r, chain)
     if places.size:
-        lib.add_at(_plain_components(r), places, _plain_components(self) * signs)
+        lib.add_at(_plain_components(r), places, _plain_components(self)[shown] * signs)
     return r
-
-
-_MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
 
 
 def _base_dtype(dtype: Any, chain: Any) -> Any:
@@ -124,12 +121,17 @@ def _components(a: Any) -> Any:
 
 
 def _places(a: Any, chain: Any) -> Any:
-    """The flat indices of the components of ``a`` that a chain of views shows, and the sign of each."""
+    """The flat indices of the components of ``a`` that a chain of views shows, the sign of each, and which these are.
+
+    A strided view may show what lies between the elements, which is none of them.
+    """
     count = a.size * (2 if a.dtype.kind == "c" else 1)
-    numbers = np.arange(count, dtype=np.float64)
+    numbers = np.arange(1, count + 1, dtype=np.float64)
     numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
     found = _components(np.ascontiguousarray(replay(numbers, chain)))
-    return np.abs(found).astype(np.int64), np.where(np.signbit(found), -1, 1).astype(a.real.dtype)
+    shown = np.flatnonzero(found)
+    found = found[shown]
+    return np.abs(found).astype(np.int64) - 1, np.where(found < 0, -1, 1).astype(a.real.dtype), shown
 
 
 @general(
@@ -153,8 +155,8 @@ def view_scatter(lib, base, src, chain):
     if lib.may_share_memory(part, r) and part.flags.writeable:
         part[...] = src
     elif part.size:  # the chain is no view of memory in this order: find the elements by their flat indices
-        places, signs = _places(r, chain)
-        _components(r)[places] = _components(lib.broadcast_to(src, part.shape)) * signs
+        places, signs, shown = _places(r, chain)
+        _components(r)[places] = _components(lib.broadcast_to(src, part.shape))[shown] * signs
     return r
 
 
@@ -165,14 +167,13 @@ def plain_view_scatter(lib, base, src, chain):
     if lib.may_share_memory(part, r):
         part[...] = src
     elif part.size:
-        places, signs = _plain_places(lib, r, chain)
-        _plain_components(r)[places] = _plain_components(lib.broadcast_to(src, part.shape)) * signs
+        places, signs, shown = _plain_places(lib, r, chain)
+        _plain_components(r)[places] = _plain_components(lib.broadcast_to(src, part.shape))[shown] * signs
     return r
 
 
 def _plain_places(lib: Any, a: Any, chain: Any) -> Any:
-    places, signs = _places(np.broadcast_to(np.zeros((), a.dtype), a.shape), chain)
-    return lib.table(places), lib.table(signs)
+    return tuple(map(lib.table, _places(np.broadcast_to(np.zeros((), a.dtype), a.shape), chain)))
 
 
 def _plain_components(a: Any) -> Any:
