@@ -24,7 +24,7 @@ from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES
 from ..fx._naming import function_name, place_of
 from ..fx._utils import without_data
-from ..fx.experimental._symbols import Number, hint_of
+from ..fx.experimental._symbols import Number, hint_of, numbers_in
 from ..fx.experimental._unbacked import SIZE_QUESTIONS, Unbacked, extremes_of_numbers
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node, map_aggregate
@@ -35,6 +35,7 @@ from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
+from ._compared import Compared, plain
 
 Tensor = torch.Tensor
 
@@ -100,6 +101,7 @@ class Recorder(PythonKeyTracer):
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
         self.unbacked = Unbacked(self, bounded) if on_value is None else None
+        self.compared = None if bounded else Compared(self)
 
     @contextmanager
     def recording(self, root: Module) -> Iterator[None]:
@@ -264,7 +266,10 @@ class _Functions(TorchFunctionMode):
         try:
             if not inside:
                 recorder.note_call(*self._called(func))
-            return self._write(func, args, kwargs or {})
+            of_numbers = function_name(func).startswith(("sym_", "_check", "__getitem__"))
+            if not of_numbers and any(isinstance(n.known, Compared) for n in numbers_in((args, kwargs))):
+                args, kwargs = map_aggregate(args, plain), dict(map_aggregate(kwargs or {}, plain))
+            return self._write(func, args, kwargs or {}, inside)
         finally:
             recorder.inside = inside
 
@@ -275,13 +280,16 @@ class _Functions(TorchFunctionMode):
             return "relu", "function", ("nn.functional", "relu")  # which PyTorch's layer calls
         return _METHODS_OF_PYTHON.get(name, name), _kind(func), place_of(func)
 
-    def _write(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _write(self, func: Any, args: Any, kwargs: Any, inside: bool) -> Any:
         from ._composed import COMPOSED
 
         recorder = self.recorder
         space, name = place_of(func)
         if recorder.unbacked is not None and name in SIZE_QUESTIONS and args and isinstance(args[0], Tensor):
-            return SIZE_QUESTIONS[name](recorder.unbacked.sizes(args[0]), func, *args, **(kwargs or {}))
+            sizes = recorder.unbacked.sizes(args[0])
+            if recorder.compared is not None and not inside:
+                sizes = recorder.compared.sizes(args[0], sizes)
+            return SIZE_QUESTIONS[name](sizes, func, *args, **(kwargs or {}))
         if space == "attribute":
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)
