@@ -29,6 +29,24 @@ def test_the_operators_of_an_expression_are_pytorchs(torch: Any, expression: str
     assert described(program(wengert, expression)) == described(program(torch, expression))
 
 
+SIZED = """
+z[: z.shape[0] // 2]; z * (1 / z.shape[0]); z * min(z.shape[0], 50); torch.zeros(max(z.shape[0], 2) + 1); z + z.shape[0] ** 0.5
+z.view(z.shape[0] * z.shape[1]); z.flatten() + z.shape[0] - z.shape[0]; torch.zeros(z.shape[1], z.shape[0] - 1); z.repeat(z.shape[0], 1)
+z + 1 if z.shape[0] > 100 else z - 1; torch.cond(z.shape[0] > 100, lambda t: t + 1, lambda t: t - 1, (z,)); z if z.shape[0] > 1 else -z
+z.sum(1).expand(3, z.shape[0]); torch.arange(z.shape[0]) * 2; torch.ones(z.size(0), z.size(0)).tril()[None] + z.sum()
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("expression", [e for line in SIZED.strip().split("\n") for e in line.split("; ")])
+def test_what_is_computed_of_sizes_is_pytorchs(torch: Any, expression: str) -> None:
+    said = []
+    for library in (wengert, torch):
+        module, inputs = module_of(library, expression)
+        ep = library.export.export(module, inputs, dynamic_shapes=({0: library.export.Dim.DYNAMIC},))
+        said.append([*described(ep), str(ep.range_constraints)])
+    assert said[0] == said[1]
+
+
 NEEDED = """
 z if z.sum() > 3 else -z; z if z.nonzero().shape[0] > 3 else -z; [w + k for k in range(c.nonzero().shape[0])]; [k for k in c[c > 0]]
 len(z[z > 0]) * z; torch.arange(int(c[2])); float(z[0, 0]) * z; [1, 2, 3, 4][c.nonzero().shape[0]]; torch.stack([w] * c.nonzero().shape[0])

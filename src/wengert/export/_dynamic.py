@@ -357,7 +357,7 @@ class _Merged:
         return self.known[symbol]
 
     def name_sizes(self) -> None:
-        """Name the sizes as PyTorch, which writes all of them in the inputs' order, behind those that were asked for."""
+        """Name the sizes as PyTorch, which writes all in the inputs' order, after those that were asked for."""
         used = len([s for s in self.sources if s in self.known])
         place = self.last_input
         for i, symbol in enumerate(reversed(self.sources)):

@@ -24,7 +24,7 @@ from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES
 from ..fx._naming import function_name, place_of
 from ..fx._utils import without_data
-from ..fx.experimental._symbols import Number, hint_of, numbers_in
+from ..fx.experimental._symbols import Number, hint_of
 from ..fx.experimental._unbacked import SIZE_QUESTIONS, Unbacked, extremes_of_numbers
 from ..fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer, memory_of
 from ..fx.node import Node, map_aggregate
@@ -35,7 +35,7 @@ from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
-from ._compared import Compared, plain
+from ._compared import Compared
 
 Tensor = torch.Tensor
 
@@ -266,9 +266,6 @@ class _Functions(TorchFunctionMode):
         try:
             if not inside:
                 recorder.note_call(*self._called(func))
-            of_numbers = function_name(func).startswith(("sym_", "_check", "__getitem__"))
-            if not of_numbers and any(isinstance(n.known, Compared) for n in numbers_in((args, kwargs))):
-                args, kwargs = map_aggregate(args, plain), dict(map_aggregate(kwargs or {}, plain))
             return self._write(func, args, kwargs or {}, inside)
         finally:
             recorder.inside = inside
