@@ -47,6 +47,28 @@ def test_what_is_computed_of_sizes_is_pytorchs(torch: Any, expression: str) -> N
     assert said[0] == said[1]
 
 
+DIVIDED = """
+F.linear(z, z, z[:, 0]); F.conv2d(im, k2, b2, 2, 1); F.layer_norm(x, (4,)); F.group_norm(im, 3); F.softmax(x, -1); F.gelu(x); F.silu(x)
+F.batch_norm(im, w3, w3 + 1); F.batch_norm(im, w3, w3 + 1, None, None, True); F.dropout(x, 0.5, False); F.dropout(x, 0.5, True); F.softplus(x)
+F.hardswish(x); F.mish(x); F.glu(x); F.logsigmoid(x); F.celu(x); F.relu6(x); F.mse_loss(x, y); F.max_pool2d(im, 2); F.adaptive_avg_pool2d(im, 2)
+z.t().mT.reshape(-1).view(3, 4).flatten().unflatten(0, (2, 6)); x.to(torch.float64); x.split(1); x.unbind(1); torch.stack([x, y]); x @ y.mT
+torch.zeros(2, 3) + torch.ones(3); torch.zeros_like(x); x.new_ones(2); torch.arange(5); z.tril(); x.squeeze(); x // 2; x.chunk(2, -1)
+x.add_(1); F.relu(x + 1, inplace=True).mul_(2); x.clone()[0].add_(1); torch.cond(z.sum(1)[0] > 0, lambda t: t + 1, lambda t: t - 1, (z,))
+F.scaled_dot_product_attention(im, im, im); F.embedding(i, z); F.pad(x, (1, 1)); x.logsumexp(1); torch.einsum("bij,bkj->bik", x, y)
+"""  # noqa: E501
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # which PyTorch's own code raises
+@pytest.mark.parametrize("expression", [e for line in DIVIDED.strip().split("\n") for e in line.split("; ")])
+def test_decompositions_are_pytorchs(torch: Any, expression: str) -> None:
+    said: list[Any] = []
+    for library in (wengert, torch):
+        ep = program(library, expression)
+        made = [ep.run_decompositions({}), ep.run_decompositions()]
+        said.append([(described(p), str(p.graph_signature)) for p in made])
+    assert said[0] == said[1]
+
+
 NEEDED = """
 z if z.sum() > 3 else -z; z if z.nonzero().shape[0] > 3 else -z; [w + k for k in range(c.nonzero().shape[0])]; [k for k in c[c > 0]]
 len(z[z > 0]) * z; torch.arange(int(c[2])); float(z[0, 0]) * z; [1, 2, 3, 4][c.nonzero().shape[0]]; torch.stack([w] * c.nonzero().shape[0])

@@ -200,7 +200,6 @@ def test_a_table_divides_the_operators_of_a_program() -> None:
 
     m, x = M(), torch.randn(2, 3)
     program = torch.export.export(m, (torch.randn(2, 3),))
-    assert program.run_decompositions() is program
     divided = program.run_decompositions(core_aten_decompositions())
     divided.validate()
     targets = [n.target for n in divided.graph.nodes]
@@ -213,6 +212,74 @@ def test_a_table_divides_the_operators_of_a_program() -> None:
     torch.testing.assert_close(torch.export.load(made).module()(x), m(x))
     with pytest.raises(NotImplementedError, match="makes a tensor of numbers"):
         program.run_decompositions({torch.ops.aten.silu.default: lambda x: x * torch.tensor(2.0)})
+
+
+class Writes(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+        self.register_buffer("n", torch.zeros(3), persistent=False)
+
+    def forward(self, x: Any, y: Any) -> Any:
+        y.add_(1)
+        self.n.add_(x.sum(0))
+        rows = x.clone()
+        rows[0].mul_(2)
+        first, second = rows.chunk(2, 1)
+        second.zero_()
+        return self.bn(rows) + y, first, torch.nn.functional.relu(rows.t() - 1, inplace=True)
+
+
+def _twice(call: Any) -> Any:
+    x, y = torch.arange(6.0).view(2, 3), torch.ones(2, 3)
+    call(x, y)
+    return call(x, y), y
+
+
+def test_decompositions_write_nothing() -> None:
+    """The new values are results; the program's module writes them, as those of a file and of its layers."""
+    m = Writes()
+    program = torch.export.export(m, (torch.ones(2, 3), torch.ones(2, 3)))
+    whole, file = program.run_decompositions(), io.BytesIO()
+    torch.export.save(whole, file)
+    file.seek(0)
+    expected = _twice(m)
+    held = [b.clone() for b in m.buffers()]
+    for made in (whole, program.run_decompositions({}), whole.run_decompositions(), torch.export.load(file)):
+        assert not [
+            n for n in made.graph.nodes if str(n.target).split(".")[1:2] and str(n.target).split(".")[1][-1] == "_"
+        ]
+        signature = made.graph_signature
+        assert list(signature.buffers_to_mutate.values()) == [
+            "n",
+            "bn.running_mean",
+            "bn.running_var",
+            "bn.num_batches_tracked",
+        ]
+        assert list(signature.user_inputs_to_mutate.values()) == ["y"] and len(signature.user_outputs) == 3
+        for called in (made.module(), torch.export.unflatten(made)):
+            for name, b in called.named_buffers():
+                with torch.no_grad():
+                    b.fill_(1 if "var" in name else 0)
+            torch.testing.assert_close(_twice(called), expected)
+            torch.testing.assert_close(
+                sorted(b.sum().item() for b in called.buffers()), sorted(b.sum().item() for b in held)
+            )
+
+
+@pytest.mark.parametrize("expression", all_expressions())
+def test_decompositions_compute_the_same(expression: str) -> None:
+    if expression.startswith("w.narrow(0, 0, c.nonzero()"):
+        pytest.skip("a size that depends on values is tried with more rows than there are")
+    module, inputs = module_of(torch, expression)
+    program = torch.export.export(module, inputs)
+    (_, first), (_, second) = module_of(torch, expression), module_of(torch, expression)
+    torch.manual_seed(0)
+    made = program.run_decompositions().module()(*first)
+    torch.manual_seed(0)
+    expected = module(*second)
+    for a, b in zip(pytree.tree_leaves((made, first)), pytree.tree_leaves((expected, second)), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 def test_a_table_divides_programs_of_any_size() -> None:

@@ -155,7 +155,7 @@ def traced(
         (InputKind.BUFFER, "b", mod.named_buffers(remove_duplicate=False)),
     ):  # fmt: skip
         for target, tensor in pairs:
-            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target)}")
+            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target.removeprefix('self_'))}")
             persistent = _is_persistent(mod, target) if kind is InputKind.BUFFER else None
             specs.append(InputSpec(kind, TensorArgument(node.name), target, persistent))
             recorder.note(tensor, node)
