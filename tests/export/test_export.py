@@ -381,6 +381,18 @@ def test_a_branch_bounds_the_size_that_decides_it(function: Any, range: str) -> 
         torch.export.export(Of(function), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
 
 
+def test_a_node_tells_the_line_of_forward() -> None:
+    class M(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return self.inner(x) * 2
+
+        def inner(self, x: Any) -> Any:
+            return x + 1
+
+    text = str(torch.export.export(M(), (torch.ones(2),)))
+    assert "in forward, code: return self.inner(x) * 2" in text and "in inner" not in text
+
+
 def test_a_size_whose_number_python_needs_is_constant() -> None:
     def export(dim: Any) -> Any:
         return torch.export.export(

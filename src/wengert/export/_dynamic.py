@@ -19,13 +19,14 @@ import numpy as np
 import wengert as torch
 
 from ..fx.experimental._control_flow import lift
+from ..fx.experimental._symbols import Number
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph_module import GraphModule
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils._higher_order import HigherOrderOperator
-from ._compared import holding, leaves_of
+from ._compared import Compared, holding, leaves_of
 from ._recording import Recorder
 from ._tracing import Trace, line_of, traced, user_error
 from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges
@@ -234,7 +235,12 @@ class _Merged:
                 self._functions(nodes, roots, place or node)
             self.note_shape(nodes)
             if "hint" in node.meta:
-                node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
+                value = node.meta.get("val")
+                if isinstance(value, Number) and isinstance(value.known, Compared):
+                    sides = [a.meta["symbol"] if isinstance(a, Node) else a for a in node.args]
+                    node.meta["symbol"] = value.known._texted(value.made[0].__name__, sides)
+                else:
+                    node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
         counts = [len(nodes) for nodes in lists]
         if len(set(counts)) > 1:
             raise _violated(

@@ -225,6 +225,7 @@ class Functional:
     def batch_norm(self, node: Node) -> None:
         """``batch_norm``, whose running statistics are results."""
         old: Any = node.args
+        args: Any
         input, weight, bias, mean, var, training, momentum, eps, *_ = map_arg(old, self.read)
         if not training:
             whole = self.emit(

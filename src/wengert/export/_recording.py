@@ -84,7 +84,7 @@ class Recorder(PythonKeyTracer):
         bounded: whether the inputs' sizes are the examples'.
     """
 
-    record_stack_traces = names_operands = True
+    record_stack_traces = _record_forward_stack_traces_only = names_operands = True
     last = ""  # the operator that was run last, for errors
 
     def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
