@@ -29,6 +29,46 @@ def test_the_operators_of_an_expression_are_pytorchs(torch: Any, expression: str
     assert described(program(wengert, expression)) == described(program(torch, expression))
 
 
+SIZED = """
+z[: z.shape[0] // 2]; z * (1 / z.shape[0]); z * min(z.shape[0], 50); torch.zeros(max(z.shape[0], 2) + 1); z + z.shape[0] ** 0.5
+z.view(z.shape[0] * z.shape[1]); z.flatten() + z.shape[0] - z.shape[0]; torch.zeros(z.shape[1], z.shape[0] - 1); z.repeat(z.shape[0], 1)
+z + 1 if z.shape[0] > 100 else z - 1; torch.cond(z.shape[0] > 100, lambda t: t + 1, lambda t: t - 1, (z,)); z if z.shape[0] > 1 else -z
+z.sum(1).expand(3, z.shape[0]); torch.arange(z.shape[0]) * 2; torch.ones(z.size(0), z.size(0)).tril()[None] + z.sum()
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("expression", [e for line in SIZED.strip().split("\n") for e in line.split("; ")])
+def test_what_is_computed_of_sizes_is_pytorchs(torch: Any, expression: str) -> None:
+    said = []
+    for library in (wengert, torch):
+        module, inputs = module_of(library, expression)
+        ep = library.export.export(module, inputs, dynamic_shapes=({0: library.export.Dim.DYNAMIC},))
+        said.append([*described(ep), str(ep.range_constraints)])
+    assert said[0] == said[1]
+
+
+DIVIDED = """
+F.linear(z, z, z[:, 0]); F.conv2d(im, k2, b2, 2, 1); F.layer_norm(x, (4,)); F.group_norm(im, 3); F.softmax(x, -1); F.gelu(x); F.silu(x)
+F.batch_norm(im, w3, w3 + 1); F.batch_norm(im, w3, w3 + 1, None, None, True); F.dropout(x, 0.5, False); F.dropout(x, 0.5, True); F.softplus(x)
+F.hardswish(x); F.mish(x); F.glu(x); F.logsigmoid(x); F.celu(x); F.relu6(x); F.mse_loss(x, y); F.max_pool2d(im, 2); F.adaptive_avg_pool2d(im, 2)
+z.t().mT.reshape(-1).view(3, 4).flatten().unflatten(0, (2, 6)); x.to(torch.float64); x.split(1); x.unbind(1); torch.stack([x, y]); x @ y.mT
+torch.zeros(2, 3) + torch.ones(3); torch.zeros_like(x); x.new_ones(2); torch.arange(5); z.tril(); x.squeeze(); x // 2; x.chunk(2, -1)
+x.add_(1); F.relu(x + 1, inplace=True).mul_(2); x.clone()[0].add_(1); torch.cond(z.sum(1)[0] > 0, lambda t: t + 1, lambda t: t - 1, (z,))
+F.scaled_dot_product_attention(im, im, im); F.embedding(i, z); F.pad(x, (1, 1)); x.logsumexp(1); torch.einsum("bij,bkj->bik", x, y)
+"""  # noqa: E501
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # which PyTorch's own code raises
+@pytest.mark.parametrize("expression", [e for line in DIVIDED.strip().split("\n") for e in line.split("; ")])
+def test_decompositions_are_pytorchs(torch: Any, expression: str) -> None:
+    said: list[Any] = []
+    for library in (wengert, torch):
+        ep = program(library, expression)
+        made = [ep.run_decompositions({}), ep.run_decompositions()]
+        said.append([(described(p), str(p.graph_signature)) for p in made])
+    assert said[0] == said[1]
+
+
 NEEDED = """
 z if z.sum() > 3 else -z; z if z.nonzero().shape[0] > 3 else -z; [w + k for k in range(c.nonzero().shape[0])]; [k for k in c[c > 0]]
 len(z[z > 0]) * z; torch.arange(int(c[2])); float(z[0, 0]) * z; [1, 2, 3, 4][c.nonzero().shape[0]]; torch.stack([w] * c.nonzero().shape[0])

@@ -235,3 +235,15 @@ def test_numbers_beside_results_with_a_history_are_results_of_the_call() -> None
     graph = make_fx(lambda x: flow(Calls(wengert), x))(INPUTS[0])
     for x in INPUTS:
         assert program(x)[0] == graph(x)[0] == flow(Calls(wengert), x)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (lambda x: (x.long(),), "dtype: torch.int64 vs"),
+        (lambda x: (wengert.cat([x, x]),), r"shape: torch.Size\(\[6\]\) vs"),
+    ],
+)
+def test_a_loop_carries_tensors_of_one_kind(body: Any, what: str) -> None:
+    with pytest.raises(wengert._dynamo.exc.UncapturedHigherOrderOpError, match=what):
+        wengert.while_loop(lambda x: x.sum() < 30, body, (wengert.ones(3),))

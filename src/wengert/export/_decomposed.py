@@ -19,8 +19,9 @@ from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn.modules.module import Module
-from ..utils import _pytree as pytree
+from ._composite import SHARING, overloads_of
 from ._dynamic import merged_at, other_sizes
+from ._functional import Functional
 from ._tracing import Trace
 from .dynamic_shapes import DynamicSize
 from .graph_signature import ExportGraphSignature, InputKind
@@ -57,33 +58,57 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature, M
 
 
 def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph, ExportGraphSignature, Module]:
-    """The divided graph, for these sizes."""
-    known: dict[Node, Any] = {}
+    """The divided graph, for these sizes: without writes, and without the operators of the table."""
+
+    def value(node: Node) -> Any:
+        return _value(node, sizes)
+
+    specs, source = program.graph_signature.input_specs, program.graph_module
     new, root = Graph(), Module()
-    result = Divider(new, table, root, lambda node: _value(node, sizes), make_fx).copy(
-        program.graph, known, program.graph_module
-    )
+    composed = {op: op for op in overloads_of(SHARING)} | {op: f for op, f in table.items() if op is f}
+    new.output(Divider(new, composed, root, value, make_fx).copy(program.graph, {}, source))
+    _keep_names(program.graph, new)
+    writer = Functional(plain := Graph(), value)
+    result = writer.copy(new)
+    mutated, mutations = writer.mutations(new, specs)
+    plain.output((*mutated, *result))
+    last = Graph()
+    whole = Divider(last, table, root, value, make_fx).copy(plain, {}, root)
     if any(True for _ in root.buffers()):
         raise NotImplementedError("run_decompositions(): a function of the table makes a tensor of numbers")
-    new.output(result)
-    for old in program.graph.find_nodes(op="placeholder"):
-        known[old].name = old.name
-    for node in new.nodes:
+    last.output(whole)
+    _keep_names(plain, last)
+    last.eliminate_dead_code(lambda node: node.op in ("placeholder", "output") or "_assert" in str(node.target))
+    for node in last.nodes:
         if isinstance(node.meta.get("val"), Tensor):
             node.meta["val"] = _resized(node, sizes).to("meta")
     outputs = [
         replace(spec, arg=replace(spec.arg, name=made.name)) if isinstance(made, Node) else spec
-        for spec, made in zip(program.graph_signature.output_specs, pytree.tree_leaves(result), strict=True)
+        for spec, made in zip([*mutations, *program.graph_signature.output_specs], whole, strict=True)
     ]
-    return new, replace(program.graph_signature, output_specs=outputs), root
+    return last, replace(program.graph_signature, output_specs=outputs), root
+
+
+def _keep_names(old: Graph, new: Graph) -> None:
+    for before, after in zip(old.find_nodes(op="placeholder"), new.find_nodes(op="placeholder"), strict=True):
+        after.name = before.name
 
 
 def _value(node: Node, sizes: dict[Symbol, int]) -> Any:
     """What a node computes for these sizes, with zeros for elements."""
     if "symbol" in node.meta:
-        return _computed(node.meta["symbol"], sizes, node.meta.get("hint"))
-    value = node.meta["val"]
-    return torch.zeros(_resized(node, sizes).shape, dtype=value.dtype) if isinstance(value, Tensor) else value
+        return _computed(node.meta["symbol"], sizes, node.meta.get("val", node.meta.get("hint")))
+    value = node.meta.get("val")
+    return _laid_out(value, tuple(_resized(node, sizes).shape)) if isinstance(value, Tensor) else value
+
+
+def _laid_out(like: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Zeros of a shape that lie in memory as a tensor of another does, of which views depend."""
+    if shape == like.shape:
+        return torch.empty_strided(shape, like.stride(), dtype=like.dtype).zero_()
+    order = sorted(range(like.ndim), key=lambda d: -like.stride(d))
+    made = torch.zeros([shape[d] for d in order], dtype=like.dtype)
+    return made.permute([order.index(d) for d in range(like.ndim)])
 
 
 def _resized(node: Node, sizes: dict[Symbol, int]) -> Tensor:

@@ -19,12 +19,14 @@ import numpy as np
 import wengert as torch
 
 from ..fx.experimental._control_flow import lift
+from ..fx.experimental._symbols import Number
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.graph_module import GraphModule
 from ..fx.interpreter import Interpreter
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils._higher_order import HigherOrderOperator
+from ._compared import Compared, holding, leaves_of
 from ._recording import Recorder
 from ._tracing import Trace, line_of, traced, user_error
 from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges
@@ -65,7 +67,7 @@ def traced_with_sizes(
 
 def _attempt(mod: Module, leaves: list[Any], in_spec: Any, found: list[DynamicSize], known: Any) -> Any:
     """The trace, its sizes and bounds, or the error with its ``symbol``."""
-    trace = traced(mod, leaves, in_spec, None, not found)
+    trace = traced(mod, leaves, in_spec, None, _places(found))
     if not found:
         return trace, found, {}
     try:
@@ -107,7 +109,7 @@ def made_dynamic(
         leaves = _resized(trace.inputs, found, tried)
         changed = next(s for s in symbols if tried[s] != base[s])
         try:
-            traces.append(traced(mod, leaves, in_spec, None, False))
+            traces.append(traced(mod, leaves, in_spec, None, _places(found)))
         except Exception as e:
             raise _violated(
                 changed, f"with {tried[changed]} in place of {base[changed]} {Recorder.last} fails: {e}", None
@@ -115,7 +117,9 @@ def made_dynamic(
     merged = _Merged(trace, traces, sizes, found)
     merged.constants()
     merged.nodes()
+    merged.name_sizes()
     merged.outputs(trace)
+    merged.comparisons(ranges, known)
     for made, tried in zip(traces, sizes, strict=True):
         _check_results(mod, trace, made, next((s for s in symbols if tried[s] != base[s]), symbols[0]))
     return ranges
@@ -127,6 +131,10 @@ def merged_at(traces: list[Trace], sizes: list[dict[Symbol, int]], found: list[D
     merged.known |= {n.meta["symbol"]: n for n in merged.graph.nodes if n.meta.get("symbol") in merged.symbols}
     merged.nodes()
     merged.outputs(traces[0])
+
+
+def _places(found: list[DynamicSize]) -> set[tuple[int, int]]:
+    return {(size.leaf, size.dim) for size in found}
 
 
 def _range(dim: Dim | DimHint) -> ValueRanges:
@@ -227,7 +235,12 @@ class _Merged:
                 self._functions(nodes, roots, place or node)
             self.note_shape(nodes)
             if "hint" in node.meta:
-                node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
+                value = node.meta.get("val")
+                if isinstance(value, Number) and isinstance(value.known, Compared):
+                    sides = [a.meta["symbol"] if isinstance(a, Node) else a for a in node.args]
+                    node.meta["symbol"] = value.known._texted(value.made[0].__name__, sides)
+                else:
+                    node.meta["symbol"] = self.joined([n.meta["symbol"] for n in nodes])
         counts = [len(nodes) for nodes in lists]
         if len(set(counts)) > 1:
             raise _violated(
@@ -242,6 +255,38 @@ class _Merged:
             self._compared([list(m.graph.nodes) for m in inner], inner, place)
             modules.append(inner[0])
         lift(nodes[0], modules)
+
+    def comparisons(self, ranges: dict[Symbol, ValueRanges], known: dict[Symbol, Dim | DimHint]) -> None:
+        """Bound sizes to those for which all comparisons hold that the module has made."""
+        named = [{n.name: n for n in nodes} for nodes in self.lists]
+        terms: dict[tuple[Node, int], Any] = {}
+        for place in {place for event in self.traces[0].compared for place in leaves_of(event)}:
+            twins = [nodes.get(place[0].name) for nodes in named]
+            if all(twin is not None for twin in twins):
+                coefficients = self.fitted([twin.meta["val"].shape[place[1]] for twin in twins])  # type: ignore[union-attr]
+                if coefficients is not None:
+                    terms[place] = [(c, term) for c, term in zip(coefficients, self.terms, strict=False) if c]
+        for event in self.traces[0].compared:
+            if terms.keys() >= set(leaves_of(event)):
+                for symbol in {s for place in leaves_of(event) for _, term in terms[place] for s in term}:
+                    ranges[symbol] = self._bounded(event, terms, symbol, ranges[symbol], known[symbol])
+
+    def _bounded(self, event: Any, terms: Any, symbol: Symbol, bounds: ValueRanges, dim: Dim | DimHint) -> ValueRanges:
+        low, high = holding(event, terms, self.sizes[0], symbol, int(max(bounds.lower, 2)), bounds.upper)
+        if low <= max(bounds.lower, 2) and high >= bounds.upper:
+            return bounds
+        source, size = symbol.shown, self.sizes[0][symbol]
+        if low == high:
+            raise _violated(
+                symbol, f"You marked {source} as dynamic but your code specialized it to be a constant ({size})", None
+            )
+        if isinstance(dim, Dim):
+            most = "" if math.isinf(high) else f" and {source} <= {high}"
+            why = (
+                f"Not all values of {source} in the specified range satisfy the generated guard {low} <= {source}{most}"
+            )
+            raise _violated(symbol, why, None)
+        return ValueRanges(low, high)
 
     def outputs(self, trace: Trace) -> None:
         """Say in the signature which results are sizes."""
@@ -301,8 +346,8 @@ class _Merged:
             if c != 1:
                 product = self.graph.call_function(operator.mul, (product, c))
             total = product if total is None else self.graph.call_function(operator.add, (total, product))
-        if coefficients[0]:
-            total = self.graph.call_function(operator.add, (total, coefficients[0]))
+        if rest := coefficients[0]:
+            total = self.graph.call_function(operator.add if rest > 0 else operator.sub, (total, abs(rest)))
         self.known[coefficients] = total
         total.meta["symbol"] = self.text(coefficients)
         return total
@@ -316,6 +361,16 @@ class _Merged:
             node.meta["symbol"] = symbol
             self.known[symbol] = node
         return self.known[symbol]
+
+    def name_sizes(self) -> None:
+        """Name the sizes as PyTorch, which writes all in the inputs' order, after those that were asked for."""
+        used = len([s for s in self.sources if s in self.known])
+        place = self.last_input
+        for i, symbol in enumerate(reversed(self.sources)):
+            node = self.known.get(symbol)
+            if node is not None:
+                place.append(node)
+                place, node.name = node, f"sym_size_int_{used + i}"
 
     def text(self, coefficients: tuple[int, ...]) -> str:
         """``3*s77 + 1``."""

@@ -26,6 +26,7 @@ from ..utils._aten import OpOverload
 from ..utils._aten_schemas import schemas
 from ..utils._higher_order import HigherOrderOperator, cond, map_impl, scan, while_loop
 from ._dynamic import ValueRanges
+from ._functional import MUTATIONS
 from .exported_program import ExportedProgram, placeholder
 from .graph_signature import (
     ConstantArgument,
@@ -88,6 +89,7 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
             "wengert.export": VERSION, "name": ep.name, "nodes": nodes,
             "outputs": outputs["tuple"],
             "inputs": [_written_spec(s) for s in ep.graph_signature.input_specs],
+            "mutations": [[s.kind.name, s.target] for s in ep.graph_signature.output_specs if s.target is not None],
             "in_spec": _written_tree(_example(ep._in_spec)), "out_spec": _written_tree(_example(ep._out_spec)),
             "ranges": {str(k): [v.lower, v.upper] for k, v in ep.range_constraints.items()},
             "dynamic": [[*place, str(symbol)] for place, symbol in ep.dynamic.items()],
@@ -299,13 +301,14 @@ class _Reader:
         _need(kinds == [tuple, tuple, dict], "the structure of the inputs is not that of a call")
         for key in children[1].context or ():
             _identifier(key)
-        fits = in_spec.num_leaves == len(users) and out_spec.num_leaves == len(outputs)
+        mutations = self.mutations(specs)
+        fits = in_spec.num_leaves == len(users) and out_spec.num_leaves == len(outputs) - len(mutations)
         _need(fits, "the structures do not fit the inputs and outputs")
+        kinds = [*mutations, *[(OutputKind.USER_OUTPUT, None)] * out_spec.num_leaves]
+        _need(all(isinstance(o, Node) for o in outputs[: len(mutations)]), "what is written is no tensor")
         made = [
-            OutputSpec(
-                OutputKind.USER_OUTPUT, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o)
-            )
-            for o in outputs
+            OutputSpec(kind, TensorArgument(o.name) if isinstance(o, Node) else ConstantArgument("", o), target)
+            for o, (kind, target) in zip(outputs, kinds, strict=True)
         ]
         state = {
             name: tensors[name] for name in _item(self.read, "state", list) if isinstance(name, str) and name in tensors
@@ -316,6 +319,15 @@ class _Reader:
             in_spec, out_spec, ranges, None, _identifier(self.read.get("name")), dynamic, self.parameters(), None,
             self.root,
         )  # fmt: skip
+
+    def mutations(self, specs: list[InputSpec]) -> list[tuple[OutputKind, str]]:
+        """The inputs that the first outputs are new values of."""
+        targets = {(MUTATIONS[s.kind].name, s.target or s.arg.name) for s in specs if s.kind in MUTATIONS}
+        made = []
+        for pair in self.read.get("mutations", []):  # files of earlier versions have none
+            _need(isinstance(pair, list) and len(pair) == 2 and tuple(pair) in targets, "an unknown input is written")
+            made.append((OutputKind[pair[0]], str(pair[1])))
+        return made
 
     def parameters(self) -> list[str]:
         """The names of the exported module's parameters."""

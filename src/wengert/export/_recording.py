@@ -35,6 +35,7 @@ from ..overrides import TorchFunctionMode
 from ..utils._aten_schemas import factory_defaults, matching, schemas
 from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
+from ._compared import Compared
 
 Tensor = torch.Tensor
 
@@ -83,7 +84,7 @@ class Recorder(PythonKeyTracer):
         bounded: whether the inputs' sizes are the examples'.
     """
 
-    record_stack_traces = names_operands = True
+    record_stack_traces = _record_forward_stack_traces_only = names_operands = True
     last = ""  # the operator that was run last, for errors
 
     def __init__(self, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True) -> None:
@@ -100,6 +101,7 @@ class Recorder(PythonKeyTracer):
         self.dispatch = ProxyTorchDispatchMode(self)
         self.grad = torch.is_grad_enabled()
         self.unbacked = Unbacked(self, bounded) if on_value is None else None
+        self.compared = None if bounded else Compared(self)
 
     @contextmanager
     def recording(self, root: Module) -> Iterator[None]:
@@ -264,7 +266,7 @@ class _Functions(TorchFunctionMode):
         try:
             if not inside:
                 recorder.note_call(*self._called(func))
-            return self._write(func, args, kwargs or {})
+            return self._write(func, args, kwargs or {}, inside)
         finally:
             recorder.inside = inside
 
@@ -275,13 +277,16 @@ class _Functions(TorchFunctionMode):
             return "relu", "function", ("nn.functional", "relu")  # which PyTorch's layer calls
         return _METHODS_OF_PYTHON.get(name, name), _kind(func), place_of(func)
 
-    def _write(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _write(self, func: Any, args: Any, kwargs: Any, inside: bool) -> Any:
         from ._composed import COMPOSED
 
         recorder = self.recorder
         space, name = place_of(func)
         if recorder.unbacked is not None and name in SIZE_QUESTIONS and args and isinstance(args[0], Tensor):
-            return SIZE_QUESTIONS[name](recorder.unbacked.sizes(args[0]), func, *args, **(kwargs or {}))
+            sizes = recorder.unbacked.sizes(args[0])
+            if recorder.compared is not None and not inside:
+                sizes = recorder.compared.sizes(args[0], sizes)
+            return SIZE_QUESTIONS[name](sizes, func, *args, **(kwargs or {}))
         if space == "attribute":
             if name in _ATTRIBUTES:
                 return recorder.operator(_ATTRIBUTES[name], *args)

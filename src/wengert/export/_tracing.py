@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ..fx.graph import Graph
 from ..fx.node import Node
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
+from ._compared import plain
 from ._numbers import write_numbers
 from ._recording import Recorder
 from .dynamic_shapes import DynamicSize, ValueRanges, dynamic_sizes, named_arguments
@@ -49,6 +50,7 @@ class Trace(NamedTuple):
     inputs: list[Any]
     ranges: dict[Any, Any]
     root: Module
+    compared: list[Number] = []  # comparisons of sizes, which hold in this run
 
 
 def export(
@@ -141,10 +143,11 @@ def user_error(kind: str, message: str, *notes: str) -> Exception:
 
 # ---- one run
 def traced(
-    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None] | None, bounded: bool = True
-) -> Trace:
-    """Run a module on these inputs; ``bounded``: their sizes are no others."""
-    recorder = Recorder(on_value, bounded)
+    mod: Module, leaves: list[Any], in_spec: Any, on_value: Callable[[str, Tensor], None] | None,
+    differing: Collection[tuple[int, int]] = (),
+) -> Trace:  # fmt: skip
+    """Run a module on these inputs; ``differing``: which of their sizes may be others, by leaf and dim."""
+    recorder = Recorder(on_value, not differing)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
     for kind, prefix, pairs in (
@@ -152,7 +155,7 @@ def traced(
         (InputKind.BUFFER, "b", mod.named_buffers(remove_duplicate=False)),
     ):  # fmt: skip
         for target, tensor in pairs:
-            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target)}")
+            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target.removeprefix('self_'))}")
             persistent = _is_persistent(mod, target) if kind is InputKind.BUFFER else None
             specs.append(InputSpec(kind, TensorArgument(node.name), target, persistent))
             recorder.note(tensor, node)
@@ -166,6 +169,8 @@ def traced(
         if isinstance(leaf, Tensor):
             leaf = _input_copies(leaf, copies)
             recorder.note(leaf, node)
+            if recorder.compared is not None:
+                recorder.compared.static |= {(node, d) for d in range(leaf.ndim) if (len(inputs), d) not in differing}
             argument: Any = TensorArgument(node.name)
         else:
             node.meta["val"] = leaf
@@ -177,6 +182,7 @@ def traced(
     with _kept(mod), recorder.recording(mod):
         result = mod(*args, **kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
+    outputs = [plain(leaf) for leaf in outputs]
     _restore_grad_mode(recorder, grad)
     returned = []
     for leaf in outputs:
@@ -203,7 +209,7 @@ def traced(
     ranges = {} if recorder.unbacked is None else _ranges(recorder.unbacked.known)
     return Trace(
         recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges,
-        recorder.root,
+        recorder.root, recorder.compared.events if recorder.compared is not None else [],
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,13 +61,19 @@ class CallSpec(NamedTuple):
 
 
 def default_decompositions() -> dict[Any, Any]:
-    """Operators that ``run_decompositions`` divides where no table is given: none.
+    """The operators that ``run_decompositions`` divides where no table is given, and functions for them.
+
+    One that is taken out stays in the graph.
 
     >>> import wengert as torch
-    >>> torch.export.default_decompositions()
-    {}
+    >>> table = torch.export.default_decompositions()
+    >>> torch.ops.aten.linear.default in table, torch.ops.aten.addmm.default in table
+    (True, False)
     """
-    return {}
+    from .._decomp import core_aten_decompositions
+    from ._composite import COMPOSED, overloads_of
+
+    return {op: op for op in overloads_of(COMPOSED)} | core_aten_decompositions()
 
 
 class ExportedProgram:
@@ -157,10 +163,13 @@ class ExportedProgram:
         )
 
     def run_decompositions(self, decomp_table: Any = None) -> ExportedProgram:
-        """The program with the functions of a table in place of operators; without a table, the program itself.
+        """The program without writes, and with the functions of a table in place of operators.
+
+        What is written in buffers and inputs is a further output; the program's ``module()`` writes it there. Without a
+        table operators are divided that PyTorch composes of others (``default_decompositions``).
 
         Raises:
-            NotImplementedError: a function makes a tensor of numbers.
+            NotImplementedError: a function makes a tensor of numbers, or a write has no other form.
             UserError: what a function does depends on a size that may differ.
 
         >>> import wengert as torch
@@ -169,8 +178,8 @@ class ExportedProgram:
         >>> [n.name for n in divided.graph.nodes]
         ['input', 'sigmoid', 'mul', 'output']
         """
-        if not decomp_table:
-            return self
+        if decomp_table is None:
+            decomp_table = default_decompositions()
         from ._decomposed import decomposed
 
         new, signature, root = decomposed(self, decomp_table)
@@ -238,6 +247,7 @@ class ExportedProgram:
             if node.op == "get_attr":  # the graph of a function that ``cond`` or a loop is given
                 setattr(root, str(node.target), copy.deepcopy(getattr(self._graph_module, str(node.target))))
             copied[node] = graph.node_copy(node, copied.__getitem__)
+        write_mutations(self, graph, copied.__getitem__)
         for old, made in copied.items():
             lifted = made.op in ("get_attr", "output")
             made.meta["from_node"] = [_unlifted(old) if lifted else _copied(old)]
@@ -254,6 +264,24 @@ class ExportedProgram:
         )  # fmt: skip
 
     __repr__ = __str__
+
+
+def write_mutations(program: ExportedProgram, graph: Graph, copied: Callable[[Node], Node]) -> None:
+    """Write the outputs that are new values of inputs into these, in place of returning them.
+
+    ``copied``: the node of one of the program's inputs in this copy of its graph.
+    """
+    output = next(reversed(graph.nodes))
+    signature, results = program.graph_signature, []
+    inputs = dict(zip(program.graph.nodes, signature.input_specs, strict=False))
+    places = {s.target or n.name: n for n, s in inputs.items()}
+    for spec, value in zip(signature.output_specs, output.args[0], strict=True):  # type: ignore[arg-type]
+        if spec.target is None:
+            results.append(value)
+            continue
+        with graph.inserting_before(output):
+            graph.call_function(torch.ops.aten.copy_.default, (copied(places[spec.target]), value))
+    output.args = (tuple(results),)
 
 
 def _place(root: Module, target: str, tensor: Any, spec: Any) -> None:

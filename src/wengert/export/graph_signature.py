@@ -66,6 +66,13 @@ class OutputKind(Enum):
     """What an output of the graph is."""
 
     USER_OUTPUT = auto()
+    LOSS_OUTPUT = auto()
+    BUFFER_MUTATION = auto()
+    PARAMETER_MUTATION = auto()
+    GRADIENT_TO_PARAMETER = auto()
+    GRADIENT_TO_USER_INPUT = auto()
+    USER_INPUT_MUTATION = auto()
+    TOKEN = auto()
 
 
 @dataclass
@@ -98,7 +105,8 @@ class OutputSpec:
     target: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.arg.name}: {self.kind.name}"
+        target = "" if self.target is None else f" target='{self.target}'"
+        return f"{self.arg.name}: {self.kind.name}{target}"
 
 
 @dataclass
@@ -168,15 +176,26 @@ class ExportGraphSignature:
     @property
     def user_outputs(self) -> tuple[Any, ...]:
         """The names of the outputs, and the values of those that are constant."""
-        args = [s.arg for s in self.output_specs]
+        args = [s.arg for s in self.output_specs if s.kind is OutputKind.USER_OUTPUT]
         return tuple([a.value if isinstance(a, ConstantArgument) else a.name for a in args])
+
+    def _outputs(self, kind: OutputKind) -> Mapping[str, str]:
+        return MappingProxyType({s.arg.name: str(s.target) for s in self.output_specs if s.kind is kind})
 
     @property
     def buffers_to_mutate(self) -> Mapping[str, str]:
-        """Empty: the graph itself writes into buffers."""
-        return MappingProxyType({})
+        """The buffer that each output is the new value of; a program of ``export`` writes into buffers itself."""
+        return self._outputs(OutputKind.BUFFER_MUTATION)
 
-    user_inputs_to_mutate = parameters_to_mutate = buffers_to_mutate
+    @property
+    def parameters_to_mutate(self) -> Mapping[str, str]:
+        """The parameter that each output is the new value of."""
+        return self._outputs(OutputKind.PARAMETER_MUTATION)
+
+    @property
+    def user_inputs_to_mutate(self) -> Mapping[str, str]:
+        """The user's input that each output is the new value of."""
+        return self._outputs(OutputKind.USER_INPUT_MUTATION)
 
     @property
     def backward_signature(self) -> None:

@@ -17,7 +17,7 @@ from ..fx.graph_module import GraphModule
 from ..fx.node import Node, map_arg
 from ..nn.modules.module import Module
 from ._guards import InputCheck
-from .exported_program import ExportedProgram, _parameters, _place
+from .exported_program import ExportedProgram, _parameters, _place, write_mutations
 from .graph_signature import InputKind
 
 __all__ = ["InterpreterModule", "UnflattenedModule", "unflatten"]
@@ -82,9 +82,9 @@ class _Writer:
         self._write(scope, made)
         names, in_spec = _parameters(program._in_spec, [n.name for n in self.users], program.forward_arg_names)
         made.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, program._out_spec)))
-        made.recompile()
         for spec in self.held.values():
             _place(made, str(spec.target), program.tensor(str(spec.target)), spec)
+        made.recompile()
         made.register_forward_pre_hook(InputCheck(program), with_kwargs=True)
         return made
 
@@ -146,6 +146,8 @@ class _Writer:
         if scope.path:
             results = [known[n] for n in scope.outputs]
             graph.output(results[0] if len(results) == 1 else results)
+        else:
+            write_mutations(self.program, graph, lambda n: known.get(n) or graph.get_attr(str(self.held[n].target)))
         module.graph = graph
 
     def _called(self, scope: _Scope, owner: Module, start: int) -> str:

@@ -139,6 +139,13 @@ def native_batch_norm(
     return F.batch_norm(input, running_mean, running_var, weight, bias, True, momentum, eps), mean, rstd
 
 
+def _native_batch_norm_legit_functional(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+) -> Any:
+    kept = running_mean.clone(), running_var.clone()
+    return *native_batch_norm(input, weight, bias, *kept, training, momentum, eps), *kept
+
+
 def _native_batch_norm_legit_no_training(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
 ) -> Any:

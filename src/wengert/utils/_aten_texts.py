@@ -49,6 +49,7 @@ gru rnn_relu rnn_tanh: input(T input,T hx,T[] params,bool has_biases,int num_lay
   bidirectional,bool batch_first) | data(T data,T batch_sizes,T hx,T[] params,bool has_biases,int num_layers,float
   dropout,bool train,bool bidirectional)
 new_empty new_ones new_zeros: default(T self,int[] size,*,dtype? dtype=None,OPTIONS)
+_local_scalar_dense: default(T self)
 _log_softmax _softmax: default(T self,int dim,bool half_to_float)
 _prelu_kernel prelu: default(T self,T weight)
 _unsafe_index index: Tensor(T self,T?[] indices)
@@ -112,6 +113,8 @@ _embedding_bag: default(T weight,T indices,T offsets,bool scale_grad_by_freq=Fal
 _fft_c2c: default(T self,int[] dim,int normalization,bool forward)
 _fft_c2r: default(T self,int[] dim,int normalization,int last_dim_size)
 _fft_r2c: default(T self,int[] dim,int normalization,bool onesided)
+_native_batch_norm_legit_functional: default(T input,T? weight,T? bias,T running_mean,T running_var,bool
+  training,float momentum,float eps)
 _native_batch_norm_legit: no_stats(T input,T? weight,T? bias,bool training,float momentum,float eps)
 _native_batch_norm_legit_no_training: default(T input,T? weight,T? bias,T running_mean,T running_var,float
   momentum,float eps)

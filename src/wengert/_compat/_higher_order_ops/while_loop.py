@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import wengert as torch
 from wengert._tape.tensor import Tensor
 from wengert.utils import _higher_order as operators
 from wengert.utils._higher_order import is_written
@@ -24,7 +25,7 @@ def while_loop(
 
     Raises:
         RuntimeError: ``carried_inputs`` is no tuple or list, ``cond_fn`` returns more than one truth value, or
-            ``body_fn`` returns a different number of values.
+            ``body_fn`` returns a different number of values, or tensors of other shapes or dtypes.
 
     >>> import wengert as torch
     >>> torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), torch.ones(2)))
@@ -52,8 +53,23 @@ def while_loop(
                 "body_fn should return the same number of elements as carried_inputs, "
                 f"but got {len(found)} for {len(values)}"
             )
+        _check_alike(tree_leaves(found), tree_leaves(values))
         values = tuple(found)
     return values
+
+
+def _check_alike(made: list[Any], carried: list[Any]) -> None:
+    """Raise if what ``body_fn`` returns is not of the shapes and dtypes that it is given."""
+    for i, pair in enumerate(zip(made, carried, strict=False)):
+        if not all(isinstance(t, Tensor) for t in pair):
+            continue
+        for name in ("shape", "dtype"):
+            new, old = [getattr(t, name) for t in pair]
+            if new != old:
+                raise torch._dynamo.exc.UncapturedHigherOrderOpError(
+                    "Expected body_fn_output and carried_inputs to have same metadata but found:\n"
+                    f"pair[{i}] differ in '{name}: {new} vs {old}'"
+                )
 
 
 def _truth(pred: Any) -> bool:

@@ -204,7 +204,8 @@ def _traced(tracer: Any, op: HigherOrderOperator, function: Any, inputs: list[Te
         if not all(isinstance(t, Tensor) for t in results):
             raise refused("Constants returned from branches must be ints.", "What to do: return tensors only.")
         outputs = [tracer.node_of(t) for t in results]
-        several: Any = list(outputs) if op is scan else tuple(outputs)
+        of_gradients = op is cond and hasattr(function, "may_alias")
+        several: Any = list(outputs) if op is scan or of_gradients else tuple(outputs)
         tracer.graph.output(outputs[0] if isinstance(result, Tensor) else several)
         if not hasattr(function, "may_alias"):
             _check(tracer.graph, given, results, outputs)

@@ -99,7 +99,15 @@ class Divider:
             return result
 
         mode = "symbolic" if self.symbolic else "real"
-        inner = self.trace(function, self.table, mode)(*[self.value(n).detach() for n in inputs])
+        table, values = self.table, [self.value(n).detach() for n in inputs]
+        if table[node.target] is not node.target:
+            inner = self.trace(function, table, mode)(*values)
+        else:  # what the operator itself is composed of
+            table = {op: f for op, f in table.items() if op is not node.target}
+            try:
+                inner = self.trace(function, table, mode)(*values)
+            except NotImplementedError as e:  # of no operators
+                raise _Declined from e
         if self.symbolic:
             _name_sizes(inner, inputs)
         placeholders = inner.graph.find_nodes(op="placeholder")
