@@ -280,7 +280,7 @@ def _alike(x: Any, y: Any, z: Any) -> bool:
 def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     """Read the arguments of ``addcmul`` and ``addcdiv``, also in the old order (input, value, tensor1, tensor2)."""
     if rest:
-        if len(rest) != 1 or not isinstance(rest[0], Tensor):
+        if len(rest) != 1 or not isinstance(rest[0], Tensor) or value != 1:
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
         warn_of_overload(
             name,

@@ -16,7 +16,7 @@ from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import check_arguments, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.promotion import cast, logical_dtype
@@ -182,6 +182,7 @@ def histogram(
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
+    check_arguments("histogram", input, bins, range=range, weight=weight, density=density)
     one = lambda x, b, w: histogram(x, b, range=range, weight=w, density=density)
     if (each := for_each_example(one, input, bins, weight)) is not None:
         return each
