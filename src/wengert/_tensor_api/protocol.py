@@ -21,7 +21,6 @@ from .._base.errors import no_stream, noted, warn
 from .._base.modes import inference_tensors, is_grad_enabled, transforms
 from .._base.registry import TENSORS, public, publish
 from .._base.torch_function import _disabled_torch_dispatch_impl
-from .._kinds.slow_path import check_arguments
 from .._payloads.meta import Meta, no_data, no_item, no_numpy
 from .._payloads.transforms import Batched, Dual, Transformed
 from .._tape.conjugates import conjugate_views, refuse_numpy
@@ -410,8 +409,6 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     >>> t
     tensor([1., 0.])
     """
-    if force is not False and force is not True:
-        check_arguments(".numpy", force=force)
     if self._node is not None and not force and is_grad_enabled():
         if device_of(self._payload) is not CPU:
             raise no_numpy(device_of(self._payload))
