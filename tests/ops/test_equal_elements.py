@@ -35,6 +35,12 @@ def test_topk(x: torch.Tensor) -> None:
     assert x.topk(5, largest=False).indices.tolist() == [10, 19, 15, 5, 18]
 
 
+def test_topk_of_few_among_many(x: torch.Tensor) -> None:
+    many = torch.cat([x] * 10)
+    assert many.topk(3).indices.tolist() == [7, 0, 3] and many.topk(5).indices.tolist() == [63, 67, 160, 71, 60]
+    assert many.topk(3, largest=False).indices.tolist() == [15, 10, 5]
+
+
 def test_one_element(x: torch.Tensor) -> None:
     assert [x.kthvalue(k).indices.item() for k in (1, 7, 20)] == [10, 12, 0]
     assert x.mode().indices.item() == 1

@@ -588,3 +588,10 @@ def test_the_gradient_that_is_itself_recorded_has_torchs_names(torch: ModuleType
         return [(g.grad_fn.name(), g.stride()) for g in grads]
 
     assert seen(W) == seen(torch)
+
+
+def test_a_number_as_an_index_may_have_any_integer_dtype() -> None:
+    x = W.arange(6).view(2, 3)
+    for dtype in (W.int8, W.int16, W.uint16):
+        one = W.tensor(1, dtype=dtype)
+        assert x[one].tolist() == x[1].tolist() and x[one, W.tensor([2])].tolist() == [5]

@@ -188,6 +188,43 @@ def test_weights_of_losses_have_no_derivative(loss: Any) -> None:
         loss(wg.tensor(draw(2, 3)), wg.tensor([0, 1]), weight=w)
 
 
+def test_multi_margin_loss_of_a_transposed_matrix() -> None:
+    x, target = draw(4, 3), wg.tensor([0, 2, 1, 2])
+    turned = wg.tensor(np.asfortranarray(x)).t().contiguous().t()
+    np.testing.assert_allclose(F.multi_margin_loss(turned, target), F.multi_margin_loss(wg.tensor(x), target))
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "antialias", "expected"),
+    [
+        ("bilinear", (2, 5), False, [[11, 19, 28, 36, 44], [77, 85, 94, 102, 110]]),
+        ("bicubic", (4, 3), False, [[0, 14, 29], [24, 40, 55], [66, 82, 97], [92, 108, 123]]),
+        ("bicubic", (2, 3), True, [[16, 31, 45], [76, 91, 105]]),
+    ],
+)
+def test_images_of_bytes_are_resampled_as_in_pytorch(mode: str, size: Any, antialias: bool, expected: Any) -> None:
+    image = (wg.arange(24).reshape(1, 2, 3, 4) * 11 % 256).to(wg.uint8)
+    assert F.interpolate(image, size, mode=mode, antialias=antialias)[0, 0].tolist() == expected
+
+
+def test_a_scale_that_leaves_a_size_as_it_is_leaves_the_elements_too() -> None:
+    x = wg.tensor([[[[0.0, 1, 4], [9, 16, 25]]]])
+    wide = [[0.0, 0.25, 0.75, 1.75, 3.25, 4.0], [9.0, 10.75, 14.25, 18.25, 22.75, 25.0]]
+    assert F.interpolate(x, scale_factor=(1.2, 2.0), mode="bilinear")[0, 0].tolist() == wide
+    assert F.interpolate(x, scale_factor=(1.2, 1.0), mode="bicubic", antialias=True).tolist() == x.tolist()
+
+
+def test_a_loss_of_counts_has_the_dtype_of_the_rates() -> None:
+    rates = wg.ones(3, dtype=wg.bfloat16)
+    loss = F.poisson_nll_loss(rates, wg.full((3,), 3, dtype=wg.int32), full=True)
+    assert loss.dtype is wg.bfloat16 and loss.item() == 1.484375
+
+
+def test_a_distance_of_order_0_keeps_nan() -> None:
+    d = wg.cdist(wg.tensor([[math.nan, 1.0], [2.0, 1.0]]), wg.ones(1, 2), 0.0)
+    assert math.isnan(d[0, 0]) and d[1, 0] == 1
+
+
 @pytest.mark.parametrize("p", [1, 2])
 def test_multi_margin_loss_by_hand(p: int) -> None:
     x, target, weight = draw(4, 3), np.array([0, 2, 1, 2]), np.array([0.5, 1.0, 2.0])

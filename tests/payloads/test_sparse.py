@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 import warnings
 from collections.abc import Callable
@@ -336,6 +337,14 @@ def test_padding_and_frequency() -> None:
     assert e.weight.grad._indices().tolist() == [[1]]
     with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse gradients"):
         table(scale_grad_by_freq=True)(T.tensor([1, 1]))
+
+
+@pytest.mark.parametrize(("function", "expected"), [("abs", [-1.0, 1.0]), ("sin", [math.cos(2), math.cos(3)])])
+def test_a_sparse_cotangent_meets_what_a_formula_computes_of_dense_operands(function: str, expected: Any) -> None:
+    w = T.tensor([[-2.0], [3.0]], requires_grad=True)
+    T.nn.functional.embedding(T.tensor([0, 1]), getattr(w, function)(), sparse=True).sum().backward()
+    assert w.grad.is_sparse
+    np.testing.assert_allclose(w.grad.to_dense()[:, 0], expected, rtol=1e-6)
 
 
 def test_through_the_rest_of_a_graph() -> None:

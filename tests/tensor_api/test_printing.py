@@ -435,6 +435,16 @@ def test_contents_within_the_text_of_a_sparse_tensor(torch):
     assert repr(sparse).startswith(start)
 
 
+def test_parts_of_a_sparse_tensor_in_narrow_lines() -> None:
+    import wengert
+
+    set_printoptions(linewidth=20)
+    empty = repr(wengert.zeros(2, 2).to_sparse())
+    assert empty.startswith("tensor(indices=tensor([], size=(2, 0)),\n       values=tensor([], size=(0,)),\n")
+    set_printoptions(profile="default", edgeitems=0)
+    assert repr(wengert.ones(1).to_sparse()).startswith("tensor(indices=tensor([[0]]),\n       values=tensor([1.]),")
+
+
 def test_forward_mode(torch):
     from torch.autograd import forward_ad
 

@@ -51,6 +51,8 @@ def taps(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtype: 
     i = np.arange(out)
     if kind.startswith("nearest"):
         return _nearest(n, out, i, scale, kind == "nearest-exact"), None
+    if n == out and kind == "linear":  # a copy, whatever the scale
+        return np.stack([i, i], 1), np.stack([np.ones(n, real), np.zeros(n, real)], 1)
     if kind.startswith("smooth "):
         return _antialiased(n, out, kind[7:], align_corners, scale, real)
     step = _step(n, out, align_corners, scale, real)
@@ -131,6 +133,19 @@ def gather_taps(x: Any, d: int, positions: Any, w: Any) -> Any:
             part *= w[:, k].astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - d))
         r = part if r is None else np.add(r, part, r)
     return r
+
+
+def apply_to_bytes(x: Any, d: int, *plan: Any) -> Any:
+    """Taps applied to uint8 with 16-bit integers for weights, of as many binary places as the largest leaves room for.
+
+    The source: ATen's ``compute_index_ranges_int16_weights``.
+    """
+    m = taps_matrix(*plan, "d")
+    places = next(k for k in range(23) if k == 22 or int(0.5 + m.max() * (1 << (k + 1))) >= 1 << 15)
+    weights = np.trunc(m * (1 << places) + np.copysign(0.5, m))
+    half = (1 << places) >> 1
+    r = apply_matrix(x.astype(np.float64), d, weights)  # sums of integers below 2**53
+    return np.clip(np.floor_divide(r + half, 1 << places), 0, 255).astype(x.dtype)
 
 
 def scatter_taps(g: Any, d: int, positions: Any, w: Any, n: int) -> Any:

@@ -235,10 +235,17 @@ def cofactor_matrices(a: Any) -> Any:
 
 # ---- decompositions
 def minor_of(a: Any) -> int:
+    """The order of the first minor that is not positive-definite, or 0."""
     get_lapack_funcs = from_scipy("linalg.lapack").get_lapack_funcs
 
     (potrf,) = get_lapack_funcs(("potrf",), (a,))
-    return int(potrf(a, lower=True)[1])
+    factor, info = potrf(a, lower=True)
+    return int(info) or (int(np.isnan(factor.diagonal()).argmax()) + 1 if _has_nan_pivot(factor) else 0)
+
+
+def _has_nan_pivot(factor: Any) -> bool:
+    """Whether a Cholesky factor has one: OpenBLAS goes on after it, and all that follow are nan."""
+    return bool(factor.size) and bool(np.isnan(factor[..., -1, -1]).any())
 
 
 def lu_without_pivots(a: Any) -> Any:
@@ -300,7 +307,10 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
     if upper:
         return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
     try:
-        return _completed(_cholesky, a)
+        factors = _completed(_cholesky, a)
+        if not _has_nan_pivot(factors):
+            return factors
+        raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
         lead = a.shape[:-2]
         for index in np.ndindex(*lead):

@@ -128,6 +128,13 @@ def plain_sorted_with_positions(lib: Any, x: Any, dim: int, descending: bool, st
     return lib.moveaxis(lib.take_along_axis(rows, order, -1), -1, dim), lib.moveaxis(order, -1, dim)
 
 
+def _is_tied(x: Any, order: Any) -> bool:
+    """Whether the elements at these positions equal each other, or the last ones others of their rows."""
+    top = chosen(x, order)
+    distinct = (top[..., 1:] != top[..., :-1]).all() and (top == top).all()
+    return not distinct or np.count_nonzero(x == top[..., -1:]) > top[..., -1].size
+
+
 @in_lib
 def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """See ``topk``."""
@@ -152,6 +159,8 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
         )
         part.sort(-1)
         order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
+        if placed(rows) and _is_tied(key, order):
+            order = in_torch_order(largest_steps, key, stable_order(rows, largest), k, first=k)[..., :k]
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 

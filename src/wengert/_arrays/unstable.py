@@ -1,7 +1,8 @@
 """The positions that PyTorch's sorting algorithms give to equal elements, of which its documentation says nothing.
 
-They are those of libstdc++'s ``std::sort`` and ``std::nth_element`` and of ATen's own quickselect, step by step. Each
-row is a list of ranks, the same for equal elements, so only rows with ties come here; long ones keep a stable order.
+They are those of libstdc++'s ``std::sort``, ``std::nth_element`` and ``std::partial_sort`` and of ATen's own
+quickselect, step by step. Each row is a list of ranks, the same for equal elements, so only rows with ties come here;
+long ones keep a stable order.
 """
 
 from __future__ import annotations
@@ -77,10 +78,41 @@ def nth_steps(r: list[int], at: list[int], n: int) -> None:
     _insert(r, at, first, last)
 
 
+def _sift(heap: list[tuple[int, int]], hole: int, size: int, value: tuple[int, int]) -> None:
+    """``__adjust_heap``: the hole goes down to a leaf, and the value from there up to its place."""
+    top, child = hole, 2 * hole + 2
+    while child <= size:
+        if child == size or heap[child][0] < heap[child - 1][0]:
+            child -= 1
+        heap[hole] = heap[child]
+        hole, child = child, 2 * child + 2
+    while hole > top and heap[(hole - 1) // 2][0] < value[0]:
+        heap[hole] = heap[(hole - 1) // 2]
+        hole = (hole - 1) // 2
+    heap[hole] = value
+
+
+def partial_steps(r: list[int], at: list[int], k: int) -> None:
+    """``std::partial_sort`` of the first ``k``."""
+    pairs = list(zip(r, at, strict=True))
+    heap = pairs[:k]
+    for parent in range((k - 2) // 2, -1, -1):
+        _sift(heap, parent, k, heap[parent])
+    for pair in pairs[k:]:
+        if pair[0] < heap[0][0]:
+            _sift(heap, 0, k, pair)
+    for last in range(k - 1, 0, -1):
+        value, heap[last] = heap[last], heap[0]
+        _sift(heap, 0, last, value)
+    at[:k] = [place for _, place in heap]
+
+
 def largest_steps(r: list[int], at: list[int], k: int) -> None:
-    """``topk``: the elements before the k-th are sorted."""
+    """``topk``: few are sorted by a heap, else the elements before the k-th once it is found."""
+    if 64 * k <= len(r):
+        return partial_steps(r, at, k)
     nth_steps(r, at, k - 1)
-    sort_steps(r, at, 0, k - 1)
+    return sort_steps(r, at, 0, k - 1)
 
 
 def kth_steps(r: list[int], at: list[int], k: int) -> None:

@@ -281,6 +281,10 @@ def _annotated(function: Any) -> Any:
 def _about_values(name: str, values: list[Any], error: Exception) -> Exception | None:
     """The error if all arguments are of the right kinds."""
     text = str(error)
+    if text == "SVD did not converge":
+        return LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+        )
     if isinstance(error, np.linalg.LinAlgError):
         return LinAlgError(f"{name}: {text}")
     if isinstance(error, OverflowError):

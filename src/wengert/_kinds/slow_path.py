@@ -459,6 +459,15 @@ def refuse_second(info: Operator, x: Tensor, y: Any, error: Exception | None = N
     raise misfit(_refused_as(info), x, y) if position == 2 else misfit(f".{_refused_as(info)}", y)
 
 
+def check_arguments(name: str, *args: Any, **kwargs: Any) -> None:
+    """Raise a TypeError for what PyTorch's parser refuses, in a function that would take it and has microseconds."""
+    from .argument_parser import refusal
+
+    text = refusal(name, args, kwargs)
+    if text:
+        raise TypeError(text)
+
+
 def misfit(name: str, *args: Any, **kwargs: Any) -> TypeError:
     """PyTorch's error for arguments that fit none of the signatures of a function, or of a method: ``.view``."""
     from .argument_parser import refusal, unfit

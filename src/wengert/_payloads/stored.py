@@ -68,6 +68,8 @@ class StoredOperators:
             raise AttributeError(name)
 
         def refuse(*args: Any) -> Any:
+            if not any(isinstance(a, Stored) for a in args):  # what a formula computes beside a sparse cotangent
+                return getattr(ARRAYS, name)(*args)
             raise self.refusal_of(name, args)
 
         return refuse
@@ -94,6 +96,8 @@ def on_values(operators: type, names: str, ready: Callable[[str, Any], Any] = la
 
     def made(name: str) -> Callable[..., Any]:
         def of_values(self: Any, x: Any, *params: Any) -> Any:
+            if not isinstance(x, Stored):
+                return getattr(ARRAYS, name)(x, *params)
             x = ready(name, x)
             return x.like(getattr(ARRAYS, name)(x.values, *params))
 

@@ -21,6 +21,7 @@ from .._base.dtypes import BY_NUMPY, SIZES
 from .._base.registry import PUBLIC, REGISTRY, TENSORS, publish
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
+from .._kinds.slow_path import check_arguments
 from .._payloads.meta import Meta, laid_out, no_kernel, strides_of_view
 from .._payloads.transforms import one_example, refuse_formats
 from .._tape.error_text import expect_tensor
@@ -136,6 +137,7 @@ def is_contiguous(self: Tensor, memory_format: Any = CONTIGUOUS) -> bool:
     a = self._payload
     if memory_format is CONTIGUOUS and type(a) is ndarray:
         return a.flags.c_contiguous
+    check_arguments(".is_contiguous", memory_format=memory_format)
     refuse_formats(a, memory_format, CONTIGUOUS)
     a = in_memory(one_example(a))
     if not isinstance(a, np.ndarray):
@@ -409,6 +411,7 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 @method("Tensor.is_pinned")
 def is_pinned(self: Tensor, device: Any = None) -> bool:
     """False: there is no accelerator."""
+    check_arguments(".is_pinned", device)
     return False
 
 
@@ -481,9 +484,10 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
-    if type(dtype) is dtypes.dtype and type(self._payload) is np.ndarray:
+    if type(dtype) is dtypes.dtype and type(self._payload) is np.ndarray and not kwargs:
         return self if dtype is self.dtype else self.to(dtype)
-
+    if kwargs:
+        check_arguments(".type", *(() if dtype is None else (dtype, non_blocking)), **kwargs)
     meta = type(self._payload) is not np.ndarray and device_of(self._payload) is META
     if getattr(self._payload, "is_sparse", False) and dtype is None:
         if self._payload.layout is not dtypes.sparse_coo:
@@ -556,6 +560,7 @@ def _never(self: Tensor) -> bool:
     >>> torch.is_distributed(torch.ones(1))
     False
     """
+    check_arguments("is_distributed", self)
     return False
 
 

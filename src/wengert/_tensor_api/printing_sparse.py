@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base import dtypes
 from .._tape.tensor import Tensor
-from .printing import dtype_suffix, format_array, join_suffixes
+from .printing import dtype_suffix, format_contents, join_suffixes
 
 
 def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
@@ -17,8 +17,8 @@ def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     compressed = x.layout is not dtypes.sparse_coo
 
     def part(label: str, a: Any, dtype_name: str) -> str:
-        text = format_array(a, dtype_name=dtype_name, default_dtype=dtype_name, indent=inner + len(label))
-        return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
+        label += "tensor("
+        return label + (format_contents(a, dtype_name, inner + len(label)) if a.size else f"[], size={a.shape}") + ")"
 
     if compressed:
         labels = ("crow", "col") if x.layout in (dtypes.sparse_csr, dtypes.sparse_bsr) else ("ccol", "row")

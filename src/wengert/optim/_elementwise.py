@@ -262,7 +262,7 @@ class ElementwiseOptimizer(Optimizer):
         with np.errstate(all="ignore"):  # whatever the program has set: a step that fails half-way cannot be repeated
             for group in self.param_groups:
                 differentiable = group.get("differentiable", False)
-                decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+                decay = number(self._decay_of(group))
                 maximize = group.get("maximize", False)
                 for p in group["params"]:
                     fn = p._node
@@ -378,6 +378,12 @@ class ElementwiseOptimizer(Optimizer):
             made = self._scratches[key] = tuple(np.empty(size, dtype) for _ in range(3))
         return [t[:size].reshape(shape) for t in made]
 
+    def _decay_of(self, group: dict[str, Any]) -> Any:
+        """What of the weights is added to gradients: a group may have keys that its optimizer does not read."""
+        if group.get("decoupled_weight_decay") or "weight_decay" not in self.defaults:
+            return 0
+        return group.get("weight_decay", 0)
+
     def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor) -> None:
         """The same update by recorded operators, for ``differentiable=True``."""
         tracer = TRACER.get()
@@ -386,7 +392,7 @@ class ElementwiseOptimizer(Optimizer):
         state = self._state_of(group, p)
         with torch.set_grad_enabled(bool(self.defaults.get("differentiable"))):
             kernel, names, constants = self._rule(group, state, _to_scalar)
-            decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay", 0)
+            decay = self._decay_of(group)
             g = -grad if group.get("maximize", False) else grad
             if isinstance(decay, Tensor) or decay != 0:
                 g = g + p * decay

@@ -15,7 +15,7 @@ from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled, is_inference_mode_enabled
 from ..._base.registry import TENSORS, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import misfit
+from ..._kinds.slow_path import check_arguments, misfit
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Constant, Dual, OwnTape, Transformed, one_example, refuse_formats
 from ..._tape.node import AccumulateGrad, Box, Node, tick, version_of, view_of
@@ -321,6 +321,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @public("Tensor.cpu")
 def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return the tensor itself, which is on the CPU; a tensor without data is an error."""
+    if memory_format is not None:
+        check_arguments(".cpu", memory_format=memory_format)
     return self if type(self._payload) is np.ndarray or device_of(self._payload) is CPU else to_device(self, CPU)
 
 

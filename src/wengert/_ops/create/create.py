@@ -266,9 +266,9 @@ def element(value: Any, np_dtype: Any) -> Any:
     if kind != "c" and isinstance(value, complex):
         ok, value = value.imag == 0, value.real
     if ok and kind in "iu":
-        largest = int(np.iinfo(np_dtype).max)
-        smallest = -largest - (kind == "i")
-        ok = math.isfinite(value) and smallest <= int(value) <= largest
+        largest = int(np.iinfo(np_dtype).max)  # a negative integer wraps around, a fraction does not
+        smallest = -largest - 1 if kind == "i" else 0 if isinstance(value, float) else -largest
+        ok = math.isfinite(value) and smallest <= value <= largest
         if ok:
             return int(value) % (1 << 8 * np_dtype.itemsize) if kind == "u" else int(value)
     elif ok:

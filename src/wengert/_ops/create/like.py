@@ -12,6 +12,7 @@ from ..._base import dtypes
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
 from ..._base.registry import public
+from ..._kinds.slow_path import check_arguments
 from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import expect_tensor
@@ -101,6 +102,8 @@ def _like(function: str, input: Tensor, value: Any, kwargs: dict[str, Any]) -> T
     if hasattr(a := expect_tensor(function, "input", 1, input)._payload, "asked"):
         return a.asked(function, *([value] if function == "full_like" else ()), **kwargs)  # type: ignore[no-any-return]
     asked = options_of(function, kwargs)
+    if asked.memory_format is not None:
+        check_arguments("zeros_like", input, memory_format=asked.memory_format)
     a = in_memory(a)
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
     device = device_of(a) if asked.device is None else asked.device

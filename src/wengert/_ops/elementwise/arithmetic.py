@@ -260,13 +260,15 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
         other = cast_operand(other, dtype)
         if plain is rsub:
             input = cast(input, dtype)
-        alpha = np.asarray(alpha).astype(dtype)[()].item()
+        from ..create.create import number  # seldom needed
+
+        alpha = number(alpha, dtype).item()
     return scaled(input, other, alpha)
 
 
-def _legacy_operand(name: str, third: Any) -> Any:
+def _legacy_operand(name: str, third: Any, alpha: Any) -> Any:
     """The legacy form ``torch.add(x, 2, y)``, in which the number scales the last argument."""
-    if not isinstance(third, Tensor):
+    if not isinstance(third, Tensor) or alpha is not ONE:
         raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
     warn_of_overload(
         name,
@@ -286,7 +288,7 @@ def add_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, 
     if alpha is ONE and third is None and out is None:
         return add(input, other)
     if third is not None:
-        alpha, other = other, _legacy_operand("add", third)
+        alpha, other = other, _legacy_operand("add", third, alpha)
     if out is not None:
         return write_out(out, add_public, (input, other), {"alpha": alpha})
     return _scaled("add", add, _add_scaled, input, other, alpha)
@@ -302,7 +304,7 @@ def sub_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, 
     if alpha is ONE and third is None and out is None:
         return sub(input, other)
     if third is not None:
-        alpha, other = other, _legacy_operand("sub", third)
+        alpha, other = other, _legacy_operand("sub", third, alpha)
     if out is not None:
         return write_out(out, sub_public, (input, other), {"alpha": alpha})
     return _scaled("sub", sub, _sub_scaled, input, other, alpha)

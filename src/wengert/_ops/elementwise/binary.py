@@ -280,7 +280,7 @@ def _alike(x: Any, y: Any, z: Any) -> bool:
 def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     """Read the arguments of ``addcmul`` and ``addcdiv``, also in the old order (input, value, tensor1, tensor2)."""
     if rest:
-        if len(rest) != 1 or not isinstance(rest[0], Tensor):
+        if len(rest) != 1 or not isinstance(rest[0], Tensor) or value != 1:
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
         warn_of_overload(
             name,
@@ -292,10 +292,10 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
     value = number_or_item(value)
     if type(value) not in PYTHON_NUMBERS:
         raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
-    if type(value) is complex:
+    dtype = common_dtype((input, tensor1, tensor2))
+    if type(value) is complex or dtype not in INEXACT:
         from ..create.create import element  # seldom needed
 
-        dtype = common_dtype((input, tensor1, tensor2))
         value = element(value, np.dtype("f4") if is_half(dtype) else dtype)
     return input, tensor1, tensor2, value
 

@@ -18,7 +18,7 @@ from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.keywords import with_out
 from ..._kinds.out import convertible, write_out
-from ..._kinds.slow_path import not_implemented
+from ..._kinds.slow_path import check_arguments, not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
@@ -262,6 +262,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     >>> torch.mvlgamma(torch.tensor([3.]), 2)
     tensor([1.5502])
     """
+    check_arguments("mvlgamma", input, p)
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     if logical_dtype(input) is BOOL:
@@ -441,6 +442,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """
     if logical_dtype(input) in COMPLEX:
         raise not_implemented(REGISTRY["_logit"], input)
+    if type(eps) is complex:
+        check_arguments("logit", input, eps)
     return _logit(input, plain_number(eps))
 
 

@@ -390,7 +390,7 @@ def normal_part(item: Any) -> Any:
             if not a.ndim and isinstance(item._payload, (np.ndarray, np.generic)):
                 return bool(item._payload)
             return item
-        if kind != "i" or dtype.itemsize < 4:
+        if kind not in "iu" or (a.ndim and (kind == "u" or dtype.itemsize < 4)):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         if not a.ndim and isinstance(a, (np.ndarray, np.generic)):
             return int(a)

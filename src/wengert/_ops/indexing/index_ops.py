@@ -462,7 +462,7 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
 
 
 def _values_of(x: Tensor, values: Any, indices: list[Tensor], accumulate: Any) -> Tensor:
-    return of_its_dtype(x, expect_tensor("index_put", "values", 3, values), [x] if accumulate else indices)
+    return of_its_dtype(x, expect_tensor("index_put", "values", 3, values), [] if accumulate else indices)
 
 
 @public("Tensor.index_put_ torch.index_put_")

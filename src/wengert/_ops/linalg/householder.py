@@ -22,7 +22,7 @@ from ..._tape.refusal import UndefinedGradBackward, refusing
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
-from .matmul import matmul
+from .matmul import dtype_name, matmul
 from .public import adjoint, matrix_shape
 
 Geqrf = return_type("geqrf", "a", "tau")
@@ -53,6 +53,10 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             "torch.linalg.householder_product: Expected tau to have one dimension less than input, but got tau.ndim "
             f"equal to {ranks[0]} and input.ndim is equal to {ranks[1]}"
+        )
+    if logical_dtype(tau) is not logical_dtype(A):
+        raise RuntimeError(
+            f"torch.linalg.householder_product: tau dtype {dtype_name(tau)} does not match input dtype {dtype_name(A)}"
         )
     A, tau = receives(A), receives(tau)
     require(A, "fc", "orgqr_cpu")
@@ -173,6 +177,6 @@ def geqrf(input: Tensor) -> Any:
     scipy_qr = from_scipy("linalg").qr
 
     for index in np.ndindex(*lead):
-        (raw, t), _ = scipy_qr(a[index], mode="raw")
+        (raw, t), _ = scipy_qr(a[index], mode="raw", check_finite=False)
         r[index], tau[index] = raw, t
     return Geqrf((wrap(in_columns(r)), wrap(tau)))

@@ -14,6 +14,7 @@ from ..._kinds.general import general
 from ..._kinds.keywords import with_out
 from ..._kinds.out import EXACT
 from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import refuse_elements
 from ..._payloads.meta import on_meta
 from ..._payloads.transforms import Transformed
 from ..._tape.error_text import expect_tensors
@@ -21,7 +22,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived, refuse_forward
 from .matmul import dtype_name
-from .public import floats, square_size
+from .public import floats, same_dtypes_of_system, square_size
 
 LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
 LdlFactorEx = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")
@@ -157,11 +158,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is {shape[-2]} by "
             f"{shape[-1]}"
         )
-    if logical_dtype(LD) is not logical_dtype(B):
-        raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {dtype_name(B)} and A of type "
-            f"{dtype_name(LD)} instead."
-        )
+    same_dtypes_of_system(B, LD)
     if logical_dtype(pivots).kind not in "iu":
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {dtype_name(pivots)}")
     if tuple(LD._payload.shape[:-1]) != tuple(pivots._payload.shape):
@@ -169,6 +166,8 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
             f"{list(pivots._payload.shape)} instead"
         )
+    text = "Pivots given to ldl_solve must all satisfy |pivot| >= 1. Did you properly pass the result of ldl_factor?"
+    refuse_elements(pivots._payload, lambda a: not a.all(), text)
     return TENSORS.ldl_apply(LD, pivots.detach(), B, bool(hermitian))
 
 

@@ -12,6 +12,7 @@ from ..._kinds.dims import EVERY_DIM
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT
+from ..._kinds.slow_path import refuse_elements
 from ..._payloads.meta import on_meta
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -78,8 +79,16 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return LuFactorEx(_factored(A, pivot, "torch.linalg.lu_factor_ex", check_errors))
 
 
+def _check_pivots(pivots: Any, m: int, too_small: str, too_large: str) -> None:
+    for bad, text in ((lambda a: a.min() < 1, too_small), (lambda a: a.max() > m, too_large)):
+        refuse_elements(pivots._payload, bad, text + "Did you properly pass the result of lu_factor?")
+
+
 def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
     return cast(TENSORS.permutation_of(pivots.detach(), m), dtype)
+
+
+_OUTSIDE = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
 
 
 @public("torch.lu_unpack")
@@ -99,10 +108,12 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         )
     dtype = logical_dtype(LU_data)
     empty = wrap(np.zeros(0, dtype))
+    if unpack_pivots:
+        _check_pivots(LU_pivots, LU_data._payload.shape[-2], _OUTSIDE, _OUTSIDE)
     P = _permutation(LU_pivots, LU_data._payload.shape[-2], dtype) if unpack_pivots else empty
     if not unpack_data:
         return LuUnpack((P, empty, empty))
-    L, U = (with_node_name(factor, "LuUnpackBackward0") for factor in unpack_lu(TENSORS, LU_data))
+    L, U = (with_node_name(cast(factor, dtype), "LuUnpackBackward0") for factor in unpack_lu(TENSORS, LU_data))
     return LuUnpack((P, L, U))
 
 
@@ -140,6 +151,12 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     LU, B = same_batch(LU, B)
     if LU._payload.size:
         _kernel_floats("linalg.lu_solve_cpu", LU)
+    _check_pivots(
+        pivots,
+        LU._payload.shape[-2],
+        "Pivots given to lu_solve must all be greater or equal to 1. ",
+        "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). ",
+    )
     rows, columns = EVERY_DIM[B._payload.ndim], column_order(B._payload.ndim)
     LU = receives(LU, rows)
     if left:

@@ -21,7 +21,7 @@ from ..._kinds.laid_out import lay
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, Rule, RuleOf, exactly, safely
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import check_arguments, require
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
@@ -85,6 +85,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     >>> torch.pinverse(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
+    check_arguments("pinverse", input, rcond)
     return pinv(input, rtol=rcond)
 
 

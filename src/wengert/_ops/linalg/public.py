@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._arrays.library import lib
-from ..._arrays.linalg import lu_of, minor_of
+from ..._arrays.linalg import lu_of, minor_of, position_text
 from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
@@ -252,6 +252,15 @@ def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: boo
         )
 
 
+def same_dtypes_of_system(b: Any, A: Any) -> None:
+    """Raise the error of PyTorch's older solvers unless both sides have the same dtype."""
+    if logical_dtype(b) is not logical_dtype(A):
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {dtype_name(b)} and A of type "
+            f"{dtype_name(A)} instead."
+        )
+
+
 def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     """A and B broadcast to common batch dimensions."""
     a, b = tuple(A._payload.shape), tuple(B._payload.shape)
@@ -381,11 +390,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
             [1.]])
     """
     B, L = input, input2
-    if logical_dtype(B) is not logical_dtype(L):
-        raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {dtype_name(B)} and A of type "
-            f"{dtype_name(L)} instead."
-        )
+    same_dtypes_of_system(B, L)
     for name, t in (("b", B), ("u", L)):
         if t._payload.ndim < 2:
             raise RuntimeError(
@@ -417,6 +422,13 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """
     square_size("cholesky_inverse", L)
     _kernel_floats("cholesky_inverse_out_cpu", L)
+    a = L._payload
+    if type(a) is np.ndarray and (zeros := np.argwhere(a.diagonal(0, -2, -1) == 0)).size:
+        *index, place = zeros[0].tolist()
+        raise LinAlgError(
+            f"cholesky_inverse: {position_text(tuple(index), a.shape[:-2])}The diagonal element {place + 1} is zero, "
+            "the inversion could not be completed because the input matrix is singular."
+        )
     return with_node_name(cholesky_solve(eye_of(L), L, upper), "CholeskyInverseBackward0")
 
 

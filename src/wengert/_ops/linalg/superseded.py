@@ -10,11 +10,12 @@ from ..._base.registry import TENSORS, public
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import laid_out, lay
 from ..._kinds.out import ANY, EXACT, safely, write_out
+from ..._kinds.slow_path import check_arguments
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import with_node_name
 from .einsum import multi_dot
 from .lu import lu_factor_ex, lu_solve
-from .public import OldQr, TriangularSolve, cholesky, qr, same_batch, square_size
+from .public import OldQr, TriangularSolve, cholesky, qr, same_batch, same_dtypes_of_system, square_size
 
 
 def superseded(old: str, new: str, advice: str) -> None:
@@ -79,6 +80,8 @@ def triangular_solve(
         "X = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
         "X = torch.linalg.solve_triangular(A, B).",
     )  # fmt: skip
+    check_arguments("triangular_solve", b, A, upper, transpose, unitriangular)
+    same_dtypes_of_system(b, A)
     A, b = same_batch(A, b)
     source = A.mT if transpose else A
     X = TENSORS.triangular_solution(b, source, bool(upper) != bool(transpose), bool(unitriangular))

@@ -16,7 +16,7 @@ from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.keywords import with_out
 from ..._kinds.out import exactly
-from ..._kinds.slow_path import misfit, require
+from ..._kinds.slow_path import check_arguments, misfit, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
@@ -56,6 +56,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     >>> torch.kl_div(torch.tensor([0.5]).log(), torch.tensor([1.]))
     tensor([0.6931])
     """
+    check_arguments("kl_div", input, target, log_target=log_target)
     code = _reduction("kl_div", reduction, 3)
     first = TENSORS.exp(target) * (target - input) if log_target else TENSORS.xlogy(target, target) - target * input
     return reduce_values(first, code)
@@ -70,6 +71,7 @@ def binary_cross_entropy_with_logits(
     >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
     tensor([0.6931])
     """
+    check_arguments("binary_cross_entropy_with_logits", input, target, weight, pos_weight)
     code = _reduction("binary_cross_entropy_with_logits", reduction, 5)
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
@@ -83,6 +85,7 @@ def torch_poisson_nll_loss(
     >>> torch.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]), True, False, 1e-8, 1)
     tensor(1.)
     """
+    check_arguments("poisson_nll_loss", input, target, log_input, full, eps, 1)
     code = _reduction("poisson_nll_loss", reduction, 6)
     return poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_REDUCTION[code])
 

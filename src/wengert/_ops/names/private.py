@@ -10,6 +10,7 @@ from ..._arrays import intp
 from ..._base import dtypes
 from ..._base.dtypes import INT32, UINT8
 from ..._base.registry import TENSORS, public
+from ..._kinds.slow_path import check_arguments
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -25,6 +26,7 @@ def _shape_as_tensor(self: Tensor) -> Tensor:
 @public("torch._assert_async")
 def _assert_async(self: Tensor, assert_msg: str | None = None) -> None:
     """Raise RuntimeError unless the only element is true; on the CPU it raises at once."""
+    check_arguments("_assert_async", self, *(() if assert_msg is None else (assert_msg,)))
     if not bool(self):
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 

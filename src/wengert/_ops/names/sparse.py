@@ -21,7 +21,7 @@ from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, WITH_SPARSE, public, publish
-from ..._kinds.slow_path import misfit, no_complex_grad
+from ..._kinds.slow_path import check_arguments, misfit, no_complex_grad
 from ..._payloads.sparse_errors import missing, no_divisor
 from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
@@ -304,6 +304,8 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
 
     The gradient of a sparse tensor is sparse, with the tensor's indices.
     """
+    if masked_grad is not None:
+        check_arguments(".to_dense", dtype, masked_grad=masked_grad)
     r = self
     if is_compressed(self):
         from .compressed import dense_of

@@ -391,7 +391,7 @@ def multi_margin(lib, self, target, weight, reduction, p, margin):
         total = total_margins(self, target, p, margin)
         return self.dtype.type(total / (n if reduction == SUM else self.size))
     places = target + row_starts(rows, n)
-    z = self - intp.take(self, places)[:, None]
+    z = lib.subtract(self, intp.take(self, places)[:, None], order="C")  # in rows, as ``places`` counts
     z += margin
     z = lib.fmax(z, lib.ZEROS[z.dtype], out=z)  # nan is not above zero
     z.reshape(z.size)[places] = 0

@@ -5,6 +5,7 @@ All are composed of other operators, in the order in which PyTorch composes them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -175,6 +176,7 @@ def _norms(d: Tensor, p: float, node: str) -> Tensor:
     """The norms of differences; that of order 0 has a derivative of zeros."""
     norms = d.norm(p, -1)
     if not p:
+        norms = norms.masked_fill(d.isnan().any(-1), math.nan)
         norms = TENSORS.where(wrap(np.zeros((), np.bool_)), d.sum(-1), norms)
     return with_node_name(norms, node)
 

@@ -74,7 +74,7 @@ def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
     if self.size:
         scatter_windows(r, self.reshape(samples, 1, c, *kernel_size, *out), stride, dilation)
     inside = (slice(p, p + n) for n, p in zip(output_size, padding, strict=True))
-    return r[(..., *inside)].reshape(*lead, c, *output_size)
+    return lib.ascontiguousarray(r[(..., *inside)]).reshape(*lead, c, *output_size)
 
 
 @plain_body

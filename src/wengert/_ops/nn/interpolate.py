@@ -17,6 +17,7 @@ from ..._arrays import intp
 from ..._arrays.interpolation import (
     Scale,
     apply_matrix,
+    apply_to_bytes,
     gather_taps,
     may_be_dense,
     scatter_taps,
@@ -41,6 +42,11 @@ def _kind(mode: str) -> str:
     for prefix in ("bi", "tri"):
         mode = mode.replace(prefix + "linear", "linear").replace(prefix + "cubic", "cubic")
     return mode
+
+
+def _is_kept(x: Any, n: int, out: int, kind: str) -> bool:
+    """Whether PyTorch leaves a dim as it is, whatever the scale. Not so the gradient."""
+    return n == out and (kind.startswith("smooth ") or x.dtype == np.uint8)
 
 
 # ---- operators
@@ -76,9 +82,13 @@ def upsample(lib, self, size, mode, align_corners, scales):
     for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
         k = d - self.ndim + len(size)
         n, out = x.shape[d], size[k]
+        if _is_kept(x, n, out, kind):
+            continue
         plan = (n, out, kind, align_corners, scales[k], x.dtype.char)
         if kind.startswith("nearest"):
             x = intp.take(x, taps(*plan)[0][:, 0], d)
+        elif x.dtype == np.uint8:
+            x = apply_to_bytes(x, d, *plan[:-1])
         elif may_be_dense(x, n, out):
             x = apply_matrix(x, d, taps_matrix(*plan))
         else:
@@ -91,6 +101,8 @@ def plain_upsample(lib, self, size, mode, align_corners, scales):
     x = self.astype(np.float32) if self.dtype.itemsize == 2 else self
     for k, out in enumerate(size):
         d = x.ndim - len(size) + k
+        if _is_kept(x, x.shape[d], out, _kind(mode)):
+            continue
         positions, w = taps(x.shape[d], out, _kind(mode), align_corners, scales[k], x.dtype.char)
         parts = [lib.take(x, lib.table(positions[:, i]), d) for i in range(positions.shape[1])]
         rest = (1,) * (x.ndim - 1 - d)

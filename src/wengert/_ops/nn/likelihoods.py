@@ -259,7 +259,7 @@ def poisson_nll_loss(
     losses = TENSORS.exp(input) - target * input if log_input else input - target * TENSORS.log(input + eps)
     if full:
         stirling = target * TENSORS.log(target) - target + 0.5 * TENSORS.log(target * (2 * math.pi))
-        losses = losses + TENSORS.where(target <= 1, TENSORS.zeros_like(stirling), stirling)
+        losses += stirling.masked_fill(target <= 1, 0)
     return reduce_values(losses, code)
 
 

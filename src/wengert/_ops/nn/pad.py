@@ -19,7 +19,9 @@ from ..._kinds.general import general, name_by_node
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..create.create import plain_element
 
 Pads = tuple[int, ...]
 
@@ -263,7 +265,7 @@ def _pad_constant(input: Any, pads: Pads, value: Any) -> Any:
             or a.shape[-1 - i] + min(pads[2 * i], 0) + min(pads[2 * i + 1], 0) < 0
         ):
             raise RuntimeError("narrow(): length must be non-negative.")
-    return TENSORS.constant_pad_nd(input, pads, value)
+    return TENSORS.constant_pad_nd(input, pads, plain_element(value, logical_dtype(input)))
 
 
 @public("nn.functional.pad")
@@ -279,7 +281,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     expect_tensors("pad", input=input)
     pads = _pads(pad)
     if mode == "constant":
-        return _pad_constant(input, pads, 0 if value is None else value)
+        return _pad_constant(input, pads, 0 if value is None else float(value) if type(value) is int else value)
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):

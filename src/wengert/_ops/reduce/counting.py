@@ -10,15 +10,16 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
 from ..._base.constants import type_name
+from ..._base.dtypes import FLOAT32, FLOAT64
 from ..._base.registry import plain_body, public
 from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import require
+from ..._kinds.slow_path import check_arguments, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta
-from ..._tape.promotion import logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
 
@@ -42,7 +43,7 @@ def bincount(lib, self, weights, minlength):
     """The count, or the sum of the weights, of each integer from 0 on."""
     if weights is None:
         return lib.bincount(self, minlength=minlength)
-    return lib.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
+    return lib.bincount(self, weights, minlength).astype(weights.dtype)
 
 
 @public("torch.bincount Tensor.bincount")
@@ -62,6 +63,8 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and tuple(weights.shape) != tuple(input.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
+    if weights is not None and logical_dtype(weights) is not FLOAT32:
+        weights = cast(weights, FLOAT64)
     return bincount(input, weights, minlength)
 
 
@@ -179,6 +182,7 @@ def histogram(
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
+    check_arguments("histogram", input, bins, range=range, weight=weight, density=density)
     one = lambda x, b, w: histogram(x, b, range=range, weight=w, density=density)
     if (each := for_each_example(one, input, bins, weight)) is not None:
         return each

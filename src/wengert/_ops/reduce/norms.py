@@ -282,8 +282,8 @@ def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     """
     rank(input, "dist")
     expect_tensor("dist", "other", 2, other)
-    if is_kind(input, "b") and is_kind(other, "b"):
-        TENSORS.sub(input, other)
+    if is_kind(input, "b") or is_kind(other, "b"):
+        TENSORS.sub(input, other)  # which refuses it
     if not (is_kind(input, "fcV") or is_kind(other, "fcV")):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {dtype_text(input)} instead."

@@ -19,7 +19,7 @@ from ..._kinds.dims import as_int, normal_dim, not_a_bool, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import misfit, no_complex_grad, require
+from ..._kinds.slow_path import check_arguments, misfit, no_complex_grad, require
 from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -83,6 +83,8 @@ def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: 
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
+    if type(stable) is not bool and stable is not None:
+        check_arguments("sort", input, stable=stable)
     return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending, bool(stable)))
 
 

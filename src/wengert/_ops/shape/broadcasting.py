@@ -16,7 +16,17 @@ from ..._tape.fast_results import view_result
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor
 from .views import unsqueeze, view_public
-from .views_primitive import EXPAND, expand, expanded, ints, listed_ints, none_given, payload, shape_of_other
+from .views_primitive import (
+    EXPAND,
+    expand,
+    expanded,
+    given_twice,
+    ints,
+    listed_ints,
+    none_given,
+    payload,
+    shape_of_other,
+)
 
 
 # ---- broadcasting
@@ -111,8 +121,8 @@ def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    if size is None and not sizes:
-        raise none_given("sum_to_size", "size")
+    if (size is None) is not bool(sizes):
+        raise given_twice("sum_to_size", "size") if sizes else none_given("sum_to_size", "size")
     wanted = ints(sizes, "sum_to_size") if size is None else listed_ints(size, "sum_to_size")
     shape = tuple(self._payload.shape)
     lead = len(shape) - len(wanted)

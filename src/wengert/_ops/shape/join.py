@@ -471,10 +471,10 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 
 def _given_one(name: str, input: Any, spelt: tuple[Any, ...]) -> Any:
     """The argument that was given under one of its names."""
-    for where in spelt:
-        if where is not None:
-            return where
-    raise misfit(name, input)
+    given = [where for where in spelt if where is not None]
+    if len(given) != 1:
+        raise misfit(name, input, *given)
+    return given[0]
 
 
 @public("torch.tensor_split Tensor.tensor_split")

@@ -43,7 +43,7 @@ from .join import in_order
 from .strided import as_strided, checked_diagonal
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import expand, ints, listed_ints, none_given, payload, unsqueeze_dim
+from .views_primitive import expand, given_twice, ints, listed_ints, none_given, payload, unsqueeze_dim
 
 
 # ---- flips, rolls, triangles
@@ -182,8 +182,8 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
     for key in given:
         if key != name:
             raise unexpected_keyword(function, key, (name,))
-    if not given and not numbers:
-        raise none_given(function, name)
+    if bool(given) == bool(numbers):
+        raise given_twice(function, name) if given else none_given(function, name)
     if given and not isinstance(given[name], (tuple, list)):
         raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type_name(given[name])}")
     return (given[name],) if given else numbers

@@ -14,6 +14,7 @@ from ..._base.constants import preserve_format
 from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled, is_inference_mode_enabled
 from ..._base.registry import public
+from ..._kinds.slow_path import check_arguments
 from ..._payloads.meta import Meta
 from ..._tape.error_text import cpp_name, expect_tensor
 from ..._tape.inference import is_inference, refuse_write
@@ -27,7 +28,7 @@ from ..._tensor_api.storage import is_storage, tensor_of
 from ..create.convert import detach
 from .strided import as_strided, at_strides
 from .views import reshape_public, squeeze, transpose, unsqueeze
-from .views_primitive import ints, listed_ints, matrix_t, none_given
+from .views_primitive import given_twice, ints, listed_ints, matrix_t, none_given
 
 
 # ---- other shape, in place
@@ -143,11 +144,13 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = No
     tensor([[0, 1],
             [2, 3]])
     """
-    if size is None and not sizes:
-        raise none_given("resize_", "size")
+    if (size is None) is not bool(sizes):
+        raise given_twice("resize_", "size") if sizes else none_given("resize_", "size")
     size = ints(sizes, "resize_") if size is None else listed_ints(size, "resize_")
     if self._node is not None and not is_inference(self) and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad")
+    if memory_format is not None:
+        check_arguments(".resize_", size, memory_format=memory_format)
     if memory_format is preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
     if any(n < 0 for n in size):
@@ -212,6 +215,8 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
     """
     from ..names.sparse import is_sparse
 
+    if memory_format is not None:
+        check_arguments(".resize_as_", other, memory_format=memory_format)
     if is_sparse(self) and is_sparse(other) and not self._payload.values.size:
         from ..._payloads.sparse import Sparse
 

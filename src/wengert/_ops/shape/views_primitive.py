@@ -304,6 +304,11 @@ def none_given(name: str, argument: str) -> TypeError:
     return TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
 
 
+def given_twice(name: str, argument: str) -> TypeError:
+    """PyTorch's error for a call with ints by place and by keyword."""
+    return TypeError(f"{name}() got multiple values for argument '{argument}'")
+
+
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
     """Read ints that were passed one by one or as one tuple or list."""
     if len(args) == 1 and type(args[0]) is not int and not hasattr(args[0], "__index__"):
