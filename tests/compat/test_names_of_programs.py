@@ -40,6 +40,12 @@ def test_a_name_can_be_imported(name: str) -> None:
     assert hasattr(importlib.import_module(f"wengert.{module}"), attribute)
 
 
+def test_the_names_of_variable_functions_are_in_both_modules() -> None:
+    assert all(hasattr(T._VF, name) for name in dir(T._C._VariableFunctions) if name != "unique_dim")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        T._VF.nothing
+
+
 def test_attention_that_a_program_writes_from_parts_of_pytorch(torch: Any) -> None:
     said = []
     for t in (torch, T):

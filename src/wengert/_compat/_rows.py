@@ -570,7 +570,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         refusals("mark range range_pop range_push", RuntimeError,
                  "ITT functions not installed. Are you sure you have a ITT build?")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
-    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
+    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim"),
+            lambda module: {"__getattr__": lambda name: getattr(find("_C:_VariableFunctions"), name)}),
     "_utils": (
         "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
         answers("try_import", imports.try_import), answers("_get_available_device_type", none),
