@@ -30,6 +30,8 @@ NAMES = (
     "distributed.autograd:context cuda.amp.autocast_mode:custom_fwd cuda.amp.grad_scaler:GradScaler "
     "cpu.amp.autocast_mode:autocast cuda.amp.common:amp_definitely_not_available "
     "_subclasses.fake_tensor:unset_fake_temporarily "
+    # transformers 5
+    "distributed.checkpoint.hf_storage:HuggingFaceStorageReader distributed.tensor.placement_types:_StridedShard "
     # timm, bitsandbytes
     "onnx:TrainingMode onnx:OperatorExportTypes nn.utils.parametrize:_cache_enabled "
     "distributed.algorithms._checkpoint.checkpoint_wrapper:CheckpointImpl "

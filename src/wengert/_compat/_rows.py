@@ -473,7 +473,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "ShardedStateDictConfig ShardingStrategy StateDictType")),
     "distributed.autograd": ("gradients across ``distributed.rpc``.", answers("is_available", no), classes("context")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
-    "distributed.tensor.placement_types": ("", aliases("distributed.tensor", "Partial Placement Replicate Shard")),
+    "distributed.tensor.placement_types": (
+        "", aliases("distributed.tensor", "Partial Placement Replicate Shard"), classes("_StridedShard")),
+    "distributed.checkpoint.hf_storage": ("", classes("HuggingFaceStorageReader HuggingFaceStorageWriter")),
     "distributed.tensor.device_mesh": ("", aliases("distributed.device_mesh", "DeviceMesh init_device_mesh")),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
