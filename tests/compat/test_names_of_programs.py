@@ -30,6 +30,10 @@ NAMES = (
     "distributed.autograd:context cuda.amp.autocast_mode:custom_fwd cuda.amp.grad_scaler:GradScaler "
     "cpu.amp.autocast_mode:autocast cuda.amp.common:amp_definitely_not_available "
     "_subclasses.fake_tensor:unset_fake_temporarily "
+    # transformers 5
+    "distributed.checkpoint.hf_storage:HuggingFaceStorageReader distributed.tensor.placement_types:_StridedShard "
+    # timm, bitsandbytes
+    "onnx:TrainingMode onnx:OperatorExportTypes nn.utils.parametrize:_cache_enabled "
     "distributed.algorithms._checkpoint.checkpoint_wrapper:CheckpointImpl "
 )
 
@@ -38,6 +42,46 @@ NAMES = (
 def test_a_name_can_be_imported(name: str) -> None:
     module, _, attribute = name.partition(":")
     assert hasattr(importlib.import_module(f"wengert.{module}"), attribute)
+
+
+def test_the_names_of_variable_functions_are_in_both_modules() -> None:
+    assert all(hasattr(T._VF, name) for name in dir(T._C._VariableFunctions) if name != "unique_dim")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        T._VF.nothing
+
+
+def _softmax_written_by_hand(t: Any) -> list[Any]:
+    class XSoftmax(t.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, mask: Any, dim: int) -> Any:
+            ctx.dim = dim
+            out = t.softmax(x.masked_fill(mask, t.finfo(x.dtype).min), dim).masked_fill_(mask, 0)
+            ctx.save_for_backward(out)
+            return out
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (out,) = ctx.saved_tensors
+            return t._softmax_backward_data(g, out, ctx.dim, out.dtype), None, None
+
+    x = t.arange(6.0).view(2, 3).sin().requires_grad_()
+    XSoftmax.apply(x, x.detach() < -0.5, -1).pow(2).sum().backward()
+    y = x.softmax(1)
+    said = [x.grad.numpy().round(6).tolist(), t._log_softmax_backward_data(x, y, 0, t.float32).grad_fn.name()]
+    for wrong in ((x, y, 2, t.float32), (x, y[:1], 0, t.float32)):
+        with pytest.raises((IndexError, RuntimeError)) as caught:
+            t._softmax_backward_data(*wrong)
+        said.append(f"{type(caught.value).__name__} {caught.value}".splitlines()[0])
+    return [*said, t._cast_Long(x.detach() * 3).tolist(), t._cast_Double(x).grad_fn.name(), t._cast_Float(x) is x]
+
+
+def test_a_softmax_that_a_program_differentiates_itself(torch: Any) -> None:
+    """DeBERTa's, which fills masked places; and casts by their inner names, which normflows calls."""
+    assert _softmax_written_by_hand(T) == _softmax_written_by_hand(torch)
+
+
+def test_names_of_typing_are_found_without_an_import(torch: Any) -> None:
+    assert T.jit.annotations.List is torch.jit.annotations.List
 
 
 def test_attention_that_a_program_writes_from_parts_of_pytorch(torch: Any) -> None:

@@ -381,6 +381,26 @@ def test_global_hooks() -> None:
     assert names == ["+0", "+1", "ReLU", "Tanh", "Sequential"]
 
 
+def test_hooks_of_all_modules_may_be_put_into_their_dicts() -> None:
+    """torchlens saves, changes and restores the dicts; in a process of its own, as no module has had a hook before."""
+    program = """
+import wengert as torch
+from torch.nn.modules import module as home
+linear, seen = torch.nn.Linear(1, 1), []
+home._global_forward_pre_hooks[0] = lambda m, args: seen.append("forward")
+linear(torch.ones(1))
+home._global_forward_pre_hooks.clear()
+home._global_backward_hooks, home._global_backward_pre_hooks, home._global_forward_hooks_with_kwargs
+home.register_module_forward_hook(lambda m, args, out: seen.append("after"), always_call=True)
+assert len(home._global_forward_hooks) == len(home._global_forward_hooks_always_called) == 1
+linear(torch.ones(1))
+print(seen)
+"""
+    command = [sys.executable, "-c", program.replace("from torch", "from wengert")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "['forward', 'after']", done.stderr
+
+
 def test_hooks_are_copied_with_the_module() -> None:
     m = nn.ReLU()
     handle = m.register_forward_hook(_double)

@@ -183,6 +183,23 @@ def test_linear(lead: tuple[int, ...], with_bias: bool) -> None:
         np.testing.assert_allclose(array(t.grad), want, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("lead", ["x", "x[:1]", "x[:, ::2]", "x.transpose(0, 1)", "x[0].expand(2, 4, 5)", "x.mT @ x"])
+def test_linear_of_a_tensor_that_is_not_contiguous_is_a_product_and_a_sum(torch: ModuleType, lead: str) -> None:
+    said = []
+    for t in (torch, wg):
+        x, w, b = t.arange(60.0).view(3, 4, 5).sin(), t.arange(10.0).view(2, 5).cos().requires_grad_(), t.ones(2)
+        y = t.nn.functional.linear(eval(lead, {"x": x}), w, b.requires_grad_())
+        names, node = [], y.grad_fn
+        while node is not None:
+            names.append(node.name())
+            node = node.next_functions[0][0] if node.next_functions else None
+        y.pow(2).sum().backward()
+        said.append((names, y.stride(), y.tolist(), w.grad.stride(), w.grad.tolist(), b.grad.tolist()))
+    assert said[0][0] == said[1][0] and said[0][1] == said[1][1] and said[0][3] == said[1][3]
+    for k in (2, 4, 5):
+        np.testing.assert_allclose(said[0][k], said[1][k], rtol=1e-5, atol=1e-5)
+
+
 def test_linear_is_one_node_and_saves_what_its_gradients_need() -> None:
     x, w, b = wg.ones(2, 3), leaf(np.ones((4, 3), np.float32)), leaf(np.ones(4, np.float32))
     y = F.linear(x, w, b)

@@ -614,6 +614,37 @@ def test_unique() -> None:
         f.sum().backward()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "T.histogram(x, 3)", "T.histogram(y, 3, weight=x)", "T.histogram(y, edges)", "T.histogramdd(x[:, None], 2)",
+        "T.histogramdd(y[:, None], [2], weight=x)", "T.histogramdd(y[:, None], [edges])",
+        "T.bincount(T.arange(4), x)", "T.binomial(T.full((4,), 3.), x)",
+    ],
+)  # fmt: skip
+def test_results_that_are_recorded_without_a_derivative(torch: ModuleType, call: str) -> None:
+    said: dict[Any, list[Any]] = {}
+    for T in (torch, wg):
+        x, edges = T.tensor([0.1, 0.3, 0.4, 0.9], requires_grad=True), T.tensor([0.0, 0.5, 1.0], requires_grad=True)
+        run = lambda x, T=T, edges=edges: eval(call, {"T": T, "x": x, "y": x.detach(), "edges": edges})
+        said[T] = []
+        for t in (
+            itertools.chain(*(r if isinstance(r, tuple) else (r,) for r in run(x))) if "histo" in call else (run(x),)
+        ):
+            said[T].append((type(t.grad_fn).__name__, t.requires_grad, t is edges))
+            if t is not edges:
+                with pytest.raises(RuntimeError, match="derivative for aten::") as caught:
+                    t.sum().backward()
+                said[T].append(str(caught.value).splitlines()[0])
+        with T.no_grad():
+            assert not run(x)[0].requires_grad
+        if "edges" not in call:
+            with pytest.raises(NotImplementedError, match="Trying to use forward AD with aten") as caught:
+                T.func.jvp(run, (x.detach(),), (x.detach(),))
+            said[T].append(str(caught.value))
+    assert said[torch] == said[wg]
+
+
 def test_searchsorted_agrees_with_bisect() -> None:
     rng = np.random.default_rng(0)
     rows = np.sort(rng.integers(0, 20, (6, 15)), 1)

@@ -94,7 +94,7 @@ def state() -> dict[str, Any]:
         "settings": (
             torch.backends.cuda.flash_sdp_enabled(),
             torch.autograd.grad_mode.is_multithreading_enabled(),
-            torch.nn.utils.parametrize._depth,
+            torch.nn.utils.parametrize._cache_enabled,
             TRACER.get(),
             torch.fx.traceback.has_preserved_node_meta(),
         ),

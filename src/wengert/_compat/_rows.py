@@ -473,7 +473,9 @@ ROWS: dict[str, tuple[Any, ...]] = {
         "ShardedStateDictConfig ShardingStrategy StateDictType")),
     "distributed.autograd": ("gradients across ``distributed.rpc``.", answers("is_available", no), classes("context")),
     "distributed.rpc": ("as in a PyTorch that was built without it, one can ask.", answers("is_available", no)),
-    "distributed.tensor.placement_types": ("", aliases("distributed.tensor", "Partial Placement Replicate Shard")),
+    "distributed.tensor.placement_types": (
+        "", aliases("distributed.tensor", "Partial Placement Replicate Shard"), classes("_StridedShard")),
+    "distributed.checkpoint.hf_storage": ("", classes("HuggingFaceStorageReader HuggingFaceStorageWriter")),
     "distributed.tensor.device_mesh": ("", aliases("distributed.device_mesh", "DeviceMesh init_device_mesh")),
     "distributed.tensor.experimental": (
         "", answers("implicit_replication", contextmanager(lambda: (yield)), "A context that does nothing.")),
@@ -570,7 +572,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         refusals("mark range range_pop range_push", RuntimeError,
                  "ITT functions not installed. Are you sure you have a ITT build?")),
     "_sparse": ("where pickles find it.", aliases("_payloads.sparse", "Sparse")),
-    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim")),
+    "_VF": ("the functions that PyTorch defines in C++.", aliases("", "gru lstm rnn_relu rnn_tanh stft unique_dim"),
+            lambda module: {"__getattr__": lambda name: getattr(find("_C:_VariableFunctions"), name)}),
     "_utils": (
         "what PyTorch's pickles make their tensors with, and lists of tensors as a flat one.",
         answers("try_import", imports.try_import), answers("_get_available_device_type", none),

@@ -431,7 +431,7 @@ def no_forward(name: str) -> NotImplementedError:
     )
 
 
-def refuse_tangents(name: str, t: Tensor) -> None:
+def refuse_tangents(name: str, t: Tensor | None) -> None:
     """Raise ``no_forward``'s error for a tensor that has a tangent, of any transform."""
     a: Any = t
     while isinstance(a, (Tensor, Transformed)):

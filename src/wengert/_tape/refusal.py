@@ -7,6 +7,7 @@ from typing import Any
 
 from .._base import errors as lines
 from .._base.errors import warn
+from .._base.modes import is_grad_enabled
 from .node import Node, in_place_nodes, new_port, tick
 from .promotion import cast, logical_dtype
 from .tensor import Tensor, alias_payload, current_fn, wrap
@@ -131,3 +132,14 @@ def refusing(cls: Any, message: str | None, tensors: tuple[Any, ...], edges: tup
     for k, t in enumerate(tensors):
         results.append(None if t is None else wrap(alias_payload(t), node if len(tensors) == 1 else new_port(node, k)))
     return tuple(results)
+
+
+def underived(aten: str, results: Any, *operands: Any) -> Any:
+    """Results of an operator that PyTorch records without a derivative: a backward pass that arrives there is an error.
+
+    Operands that are no tensors are passed over.
+    """
+    edges = tuple(fn for t in operands if isinstance(t, Tensor) and (fn := current_fn(t)) is not None)
+    if not edges or not is_grad_enabled():
+        return results
+    return refusing(NotImplemented_, f"derivative for aten::{aten} is not implemented", results, edges)

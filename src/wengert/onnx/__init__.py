@@ -7,15 +7,34 @@ False
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from .._compat import open_rows
 from ._errors import OnnxExporterError, UnsupportedOperatorError
 
 __all__ = [
-    "ONNXProgram", "OnnxExporterError", "UnsupportedOperatorError", "dynamo_export", "export", "is_in_onnx_export",
-    "is_onnxrt_backend_supported", "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+    "ONNXProgram", "OnnxExporterError", "OperatorExportTypes", "TrainingMode", "UnsupportedOperatorError",
+    "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported", "register_custom_op_symbolic",
+    "unregister_custom_op_symbolic",
 ]  # fmt: skip
+
+
+class TrainingMode(Enum):
+    """What programs give the exporter as ``training=``, which has no effect: models are written in evaluation mode."""
+
+    EVAL = 0
+    PRESERVE = 1
+    TRAINING = 2
+
+
+class OperatorExportTypes(Enum):
+    """What programs give the exporter as ``operator_export_type=``, which has no effect."""
+
+    ONNX = 0
+    ONNX_ATEN = 1
+    ONNX_ATEN_FALLBACK = 2
+    ONNX_FALLTHROUGH = 3
 
 
 def is_in_onnx_export() -> bool:

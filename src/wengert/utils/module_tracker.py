@@ -48,11 +48,11 @@ class ModuleTracker:
     def __enter__(self) -> ModuleTracker:
         from ..nn.modules import _handles, _hooked
 
-        key = _handles.ModuleHandle(_hooked.global_forward_hooks).id
+        key = _handles.ModuleHandle(_hooked._global_forward_hooks).id
         entries: tuple[tuple[Any, Any], ...] = (
-            (_hooked.global_forward_pre_hooks, self._begin),
-            (_hooked.global_forward_hooks, self._end),
-            (_hooked.global_forward_hooks_always_called, True),
+            (_hooked._global_forward_pre_hooks, self._begin),
+            (_hooked._global_forward_hooks, self._end),
+            (_hooked._global_forward_hooks_always_called, True),
         )
         off = together(*[partial(found.pop, key, None) for found, _ in entries], self.running.clear)
         on = [partial(found.__setitem__, key, value) for found, value in entries]

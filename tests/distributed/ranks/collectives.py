@@ -12,8 +12,11 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+import torch.distributed._functional_collectives as fcol
 import torch.distributed.nn.functional as dnn
 from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard
+from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
 warnings.simplefilter("ignore")
 dist.init_process_group("gloo", timeout=timedelta(seconds=60))
@@ -193,6 +196,29 @@ for name, call in (
         return y.tolist() if r == 0 or "reduce" not in name else "", x.grad.tolist()
 
     note(f"derivative of {name}", derived)
+
+# functional collectives, and where the parts of a tensor lie
+mesh, rows = init_device_mesh("cpu", (n,)), torch.arange(n * 2.0).view(n, 2)
+for name, call in (
+    ("all_reduce", lambda x: fcol.wait_tensor(fcol.all_reduce(x, "sum", mesh))),
+    ("all_gather_tensor", lambda x: fcol.all_gather_tensor(x, 1, dist.group.WORLD)),
+    ("reduce_scatter_tensor", lambda x: fcol.reduce_scatter_tensor(x, "sum", 0, (mesh, 0))),
+    ("all_to_all_single", lambda x: fcol.all_to_all_single(x, None, None, mesh)),
+    ("all_to_all_single_autograd", lambda x: fcol.all_to_all_single_autograd(x, [1] * n, [1] * n, mesh)),
+    ("broadcast", lambda x: fcol.broadcast(x, 0, dist.group.WORLD)),
+):
+
+    def functional(call=call, name=name):
+        x = ((rows + 1) * (r + 1)).requires_grad_(name.endswith("autograd"))
+        y = call(x) * 1
+        if x.requires_grad:
+            (y * (r + 2)).sum().backward()
+        return y.tolist(), x.grad is not None and x.grad.tolist()
+
+    note(f"functional {name}", functional)
+for dims, places in (((2 * n + 1, 3), [Shard(0)]), ((1, n), [Shard(1)]), ((n,), [Replicate()])):
+    note(f"part of {dims}", lambda dims=dims, places=places: compute_local_shape_and_global_offset(dims, mesh, places))
+note("parts", lambda: [Shard.local_shard_size_and_offset(7, 3, i) for i in range(3)])
 
 # errors, on every rank alike
 note("no tensor", lambda: dist.all_reduce(3))

@@ -6,6 +6,7 @@ There is no TorchScript. ``torch.save(module.state_dict(), ...)`` saves what is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 from wengert._base.errors import noted, warn, warn_once
@@ -176,3 +177,4 @@ def _wait(future: Future[Any]) -> Any:
 
 
 open_rows(globals())
+import_module(f"{__name__}.annotations")  # puts the module in the place of the __future__ import's name

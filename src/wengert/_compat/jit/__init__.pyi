@@ -1,6 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
 from builtins import bool as _bool
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final as Final
 from wengert._base.errors import noted, warn, warn_once
 from wengert._compat import open_rows

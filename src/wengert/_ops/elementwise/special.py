@@ -396,7 +396,7 @@ def _zeta_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:
     binary,
     "special.zeta",
     half=False,
-    self=lambda xp, g: _refuse_derivative("special_zeta: input"),
+    self=lambda xp, g: _refuse_derivative("zeta"),
     other=_zeta_slope,
     jvp=refuse_forward("special_zeta", _zeta_slope),
     domain=(1.5, 3.0),

@@ -13,7 +13,7 @@ import numpy as np
 from ..._base.dtypes import type_name
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public
-from ..._kinds.dims import normal_dim
+from ..._kinds.dims import normal_dim, rank
 from ..._kinds.keywords import with_out
 from ..._kinds.out import exactly
 from ..._kinds.slow_path import check_arguments, misfit, require
@@ -415,6 +415,51 @@ def _unique2(
         raise misfit("_unique2", input, sorted, return_inverse, return_counts)
     empty = wrap(np.empty(0, np.int64))
     return values, inverse if return_inverse else empty, counts if return_counts else empty
+
+
+# ---- derivatives and casts, which programs call by their inner names
+def _of_softmax(name: str, grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    dim = normal_dim(dim, rank(output, name))
+    if grad_output.shape != output.shape:
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but "
+            f"{list(grad_output.shape)} does not equal {list(output.shape)} (while checking arguments for "
+            f"{name.strip('_').removesuffix('_data')})"
+        )
+    return getattr(TENSORS, name)(grad_output, output, dim)
+
+
+@public("torch._softmax_backward_data")
+def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """The gradient of softmax's input, given those of its output and the output: for custom functions (DeBERTa's).
+
+    >>> torch._softmax_backward_data(torch.tensor([1., 0.]), torch.tensor([0.5, 0.5]), 0, torch.float32)
+    tensor([ 0.2500, -0.2500])
+    """
+    return _of_softmax("_softmax_backward_data", grad_output, output, dim)
+
+
+@public("torch._log_softmax_backward_data")
+def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """The gradient of log_softmax's input, given those of its output and the output.
+
+    >>> torch._log_softmax_backward_data(torch.tensor([1., 0.]), torch.tensor([0.5, 0.5]).log(), 0, torch.float32)
+    tensor([ 0.5000, -0.5000])
+    """
+    return _of_softmax("_log_softmax_backward_data", grad_output, output, dim)
+
+
+def _cast(name: str) -> Any:
+    def cast(input: Tensor, non_blocking: bool = False) -> Tensor:
+        return getattr(input, name.lower())()
+
+    cast.__name__ = cast.__qualname__ = f"_cast_{name}"
+    cast.__doc__ = f"``input.{name.lower()}()``."
+    return public(f"torch._cast_{name}")(cast)
+
+
+for _name in ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"):
+    globals()[f"_cast_{_name}"] = _cast(_name)
 
 
 # ---- loading state

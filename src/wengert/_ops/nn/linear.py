@@ -64,7 +64,7 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
         if a.dtype is BOOL:
             require(input, "", "addmm_impl_cpu_")
         return matmul(input, TENSORS.matrix_t(weight))
-    if bias._payload.ndim > 1:
+    if bias._payload.ndim > 1 or (type(a) is np.ndarray and not a.flags.c_contiguous):
         return matmul(input, TENSORS.matrix_t(weight)) + bias
     lead = tuple(a.shape[:-1])
     require(input, "fhciu", "addmm_impl_cpu_")

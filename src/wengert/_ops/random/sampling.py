@@ -1,7 +1,7 @@
 """Samples of distributions whose parameters are tensors: bernoulli, multinomial, normal, poisson, binomial.
 
-The derivative of a drawn number is zero; if a parameter requires grad, the sample has a node with zero gradient, as in
-PyTorch. For PyTorch 0.1's `reinforce` a sample also stores its score (``_tape.stochastic``).
+The derivative of a drawn number is zero; if a parameter requires grad, the sample has a node with zero gradient (that
+of binomial raises), as in PyTorch. For PyTorch 0.1's `reinforce` a sample also stores its score (``_tape.stochastic``).
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.dims import not_a_bool
 from ..._kinds.out import exactly, of_kind, write_out
 from ..._kinds.slow_path import misfit, no_complex_grad, require
+from ..._payloads.transforms import refuse_tangents
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
+from ..._tape.refusal import underived
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator, default_generator
@@ -271,4 +273,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     source = source_of(generator, "binomial")
     operands = (expect_tensor("binomial", "count", 1, count), expect_tensor("binomial", "prob", 2, prob))
-    return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), "binomial_values", *operands)
+    for t in operands:
+        refuse_tangents("aten::binomial", t)
+    values = sampled(_samplers.binomial, source, *(_array(t) for t in operands))
+    return underived("binomial", (wrap(values),), *operands)[0]

@@ -19,8 +19,11 @@ from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import check_arguments, require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta
+from ..._payloads.transforms import refuse_tangents
 from ..._tape.promotion import cast, logical_dtype
+from ..._tape.refusal import underived
 from ..._tape.tensor import Tensor, wrap
+from ..elementwise._common import not_derived, refuse_forward
 from .sums import is_kind, reduction, unimplemented
 
 _SAME_HISTOGRAM = exactly(
@@ -36,7 +39,10 @@ HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
     tensors=2,
     batch="loop",
     dtypes="i",
-    no_derivative="it counts",
+    grad={"weights": not_derived("bincount")},
+    jvp=refuse_forward("aten::bincount"),
+    node="NotImplemented",
+    no_derivative="PyTorch records it without one",
     samples=lambda rng: [((np.array([1, 2, 2]), None), (4,)), ((np.array([1, 0, 2]), np.array([0.5, 1.0, 2.0])), (3,))],
 )
 def bincount(lib, self, weights, minlength):
@@ -186,9 +192,11 @@ def histogram(
     one = lambda x, b, w: histogram(x, b, range=range, weight=w, density=density)
     if (each := for_each_example(one, input, bins, weight)) is not None:
         return each
+    for t in (input, weight):
+        refuse_tangents("aten::histogram", t)
     points = _points(input, "histogram", True, bins, range)
     hist, (edges,) = _histogram("histogram", points, [bins], [range], weight, density)
-    result = HistogramResult((wrap(hist), wrap(edges)))
+    result = HistogramResult(underived("histogram", (wrap(hist), wrap(edges)), input, bins, weight))
     if out is None:
         return result
     from ..._kinds.out import store_out
@@ -217,6 +225,8 @@ def histogramdd(
     """
     if rank(input, "histogramdd") < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    for t in (input, weight):
+        refuse_tangents("aten::_histogramdd_bin_edges", t)
     points = _points(input, "histogramdd", False, bins, range)
     n = points.shape[1]
     each = [bins] * n if isinstance(bins, int) else list(bins)
@@ -224,4 +234,10 @@ def histogramdd(
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     limits = [None] * n if range is None else [tuple(range[2 * d : 2 * d + 2]) for d in np.arange(n)]
     hist, edges = _histogram("histogramdd", points, each, limits, weight, density)
-    return HistogramddResult((wrap(hist), tuple(wrap(e) for e in edges)))
+    if isinstance(each[0], Tensor):
+        hists = underived("_histogramdd_from_bin_tensors", (wrap(hist),), input, *each, weight)
+        return HistogramddResult((*hists, tuple(each)))
+    hists = underived("_histogramdd_from_bin_cts", (wrap(hist),), input, weight)
+    return HistogramddResult(
+        (*hists, underived("_histogramdd_bin_edges", tuple(wrap(e) for e in edges), input, weight))
+    )

@@ -3,6 +3,7 @@
 ``save`` and ``load``; ``state_dict`` has states of models and optimizers by the names of parameters.
 """
 
+from ..._compat import find_rows
 from .api import CheckpointException
 from .default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from .filesystem import FileSystemReader, FileSystemWriter
@@ -24,3 +25,5 @@ __all__ = [
     "FileSystemReader", "FileSystemWriter", "Metadata", "MetadataIndex", "StorageMeta", "Stateful", "TensorProperties",
     "TensorStorageMetadata", "async_save", "load", "load_state_dict", "save", "save_state_dict",
 ]  # fmt: skip
+
+find_rows(globals())

@@ -53,6 +53,13 @@ class Shard(Placement):
     def __str__(self) -> str:
         return f"S({self.dim})"
 
+    @staticmethod
+    def local_shard_size_and_offset(curr_local_size: int, num_chunks: int, rank: int) -> tuple[int, int]:
+        """The size of one of several parts of a dimension, and where it begins."""
+        step = -(-curr_local_size // num_chunks)
+        begin = min(rank * step, curr_local_size)
+        return min(step, curr_local_size - begin), begin
+
 
 @dataclass(frozen=True)
 class Replicate(Placement):
@@ -82,10 +89,8 @@ def _slice(shape: Any, mesh: Any, placements: Any) -> tuple[list[int], list[int]
         return begins, [0] * len(shape)
     for place, at, count in zip(placements, mesh._coordinate, mesh.shape, strict=True):
         if isinstance(place, Shard):
-            step = -(-sizes[place.dim] // count)
-            begin = min(at * step, sizes[place.dim])
+            sizes[place.dim], begin = Shard.local_shard_size_and_offset(sizes[place.dim], count, at)
             begins[place.dim] += begin
-            sizes[place.dim] = min(step, sizes[place.dim] - begin)
     return begins, sizes
 
 

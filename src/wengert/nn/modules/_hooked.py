@@ -15,17 +15,17 @@ from typing import Any, TypeAlias
 from ..._base.errors import warn
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
-from ._handles import BackwardHook, WrappedHook, add_hook
+from ._handles import BackwardHook, HookDict, WrappedHook, add_hook
 
 Gradients: TypeAlias = "tuple[Tensor, ...] | Tensor"
 
-global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
-global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
-global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
-global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
-global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-global_hooks = (global_forward_hooks, global_forward_pre_hooks, global_backward_hooks, global_backward_pre_hooks)
+_global_forward_hooks: OrderedDict[int, Any] = HookDict()
+_global_forward_pre_hooks: OrderedDict[int, Any] = HookDict()
+_global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
+_global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+_global_backward_hooks: OrderedDict[int, Any] = HookDict()
+_global_backward_pre_hooks: OrderedDict[int, Any] = HookDict()
+global_hooks = (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks)
 _global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -35,18 +35,18 @@ global_is_full: list[bool | None] = [None]
 # ---- hooks of every module
 def register_module_forward_pre_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, args)`` before every module's forward."""
-    return add_hook(global_forward_pre_hooks, hook)
+    return add_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook: Any, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
     """Call ``hook(module, args, output)`` after every module's forward."""
-    flags = [(global_forward_hooks_with_kwargs, with_kwargs), (global_forward_hooks_always_called, always_call)]
-    return add_hook(global_forward_hooks, hook, flags=flags)
+    flags = [(_global_forward_hooks_with_kwargs, with_kwargs), (_global_forward_hooks_always_called, always_call)]
+    return add_hook(_global_forward_hooks, hook, flags=flags)
 
 
 def register_module_full_backward_pre_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, grad_output)`` before every module's gradients are computed."""
-    return add_hook(global_backward_pre_hooks, hook)
+    return add_hook(_global_backward_pre_hooks, hook)
 
 
 def _only_one_sort(full: bool) -> None:
@@ -61,13 +61,13 @@ def _only_one_sort(full: bool) -> None:
 def register_module_full_backward_hook(hook: Any) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` when every module's gradients have been computed."""
     _only_one_sort(True)
-    return add_hook(global_backward_hooks, hook)
+    return add_hook(_global_backward_hooks, hook)
 
 
 def register_module_backward_hook(hook: Any) -> RemovableHandle:
     """The old form of ``register_module_full_backward_hook``, whose hooks receive only the module's last node."""
     _only_one_sort(False)
-    return add_hook(global_backward_hooks, hook)
+    return add_hook(_global_backward_hooks, hook)
 
 
 def register_module_buffer_registration_hook(hook: Any) -> RemovableHandle:
@@ -168,13 +168,13 @@ class Hooked:
         """The full backward hooks and the old ones."""
         sorts: dict[bool, list[Any]] = {True: [], False: []}
         if global_is_full[0] is not None:
-            sorts[global_is_full[0]] += global_backward_hooks.values()
+            sorts[global_is_full[0]] += _global_backward_hooks.values()
         if self._is_full_backward_hook is not None:
             sorts[self._is_full_backward_hook] += self._backward_hooks.values()
         return sorts[True], sorts[False]
 
     def _get_backward_pre_hooks(self) -> list[Any]:
-        return [*global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+        return [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
 
     # ---- the call
     def _has_hooks(self) -> bool:
@@ -183,10 +183,10 @@ class Hooked:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or global_forward_hooks
-            or global_forward_pre_hooks
-            or global_backward_hooks
-            or global_backward_pre_hooks
+            or _global_forward_hooks
+            or _global_forward_pre_hooks
+            or _global_backward_hooks
+            or _global_backward_pre_hooks
             or self.__dict__.get("_compiled_call_impl") is not None
         )
 
@@ -210,8 +210,8 @@ class Hooked:
         if around is not None:
             state["args"] = around.setup_input_hook(state["args"])
         state["result"] = self.forward(*state["args"], **state["kwargs"])
-        for hook_id, hook in (*global_forward_hooks.items(), *self._forward_hooks.items()):
-            if hook_id in self._forward_hooks_always_called or hook_id in global_forward_hooks_always_called:
+        for hook_id, hook in (*_global_forward_hooks.items(), *self._forward_hooks.items()):
+            if hook_id in self._forward_hooks_always_called or hook_id in _global_forward_hooks_always_called:
                 called.add(hook_id)
             self._call_forward_hook(hook_id, hook, state)
         result = state["result"]
@@ -227,7 +227,7 @@ class Hooked:
         return result
 
     def _call_pre_hooks(self, state: dict[str, Any]) -> None:
-        for hook_id, hook in (*global_forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
+        for hook_id, hook in (*_global_forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
             if hook_id in self._forward_pre_hooks_with_kwargs:
                 given = hook(self, state["args"], state["kwargs"])
                 if given is None:
@@ -243,7 +243,7 @@ class Hooked:
                     state["args"] = given if isinstance(given, tuple) else (given,)
 
     def _call_forward_hook(self, hook_id: int, hook: Any, state: dict[str, Any]) -> None:
-        if hook_id in self._forward_hooks_with_kwargs or hook_id in global_forward_hooks_with_kwargs:
+        if hook_id in self._forward_hooks_with_kwargs or hook_id in _global_forward_hooks_with_kwargs:
             given = hook(self, state["args"], state["kwargs"], state["result"])
         else:
             given = hook(self, state["args"], state["result"])
@@ -253,7 +253,7 @@ class Hooked:
     def _call_always(self, state: dict[str, Any], called: set[int]) -> None:
         """Call the hooks with ``always_call`` after an error."""
         for what, hooks, always in (
-            ("global module", global_forward_hooks, global_forward_hooks_always_called),
+            ("global module", _global_forward_hooks, _global_forward_hooks_always_called),
             ("module", self._forward_hooks, self._forward_hooks_always_called),
         ):
             for hook_id, hook in hooks.items():

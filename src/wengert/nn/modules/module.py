@@ -19,9 +19,15 @@ from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
 from . import _conversion
 from ._handles import HookDict, seen
-from ._hooked import (
+from ._hooked import (  # noqa: F401  libraries import the dicts of hooks from here
     Hooked,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
     _global_buffer_registration_hooks,
+    _global_forward_hooks,
+    _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks,
     _global_module_registration_hooks,
     _global_parameter_registration_hooks,
     register_module_backward_hook,

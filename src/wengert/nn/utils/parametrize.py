@@ -20,19 +20,19 @@ from ..modules.module import Module
 from ..parameter import Parameter
 
 _cache: dict[tuple[int, str], Any] = {}
-_depth = 0  # the number of open ``cached()`` blocks
+_cache_enabled = 0  # the number of open ``cached()`` blocks
 
 
 @contextmanager
 def cached() -> Iterator[None]:
     """A context in which each parametrized tensor is computed only once."""
-    global _depth
-    _depth += 1
+    global _cache_enabled
+    _cache_enabled += 1
     try:
         yield
     finally:
-        _depth -= 1
-        if not _depth:
+        _cache_enabled -= 1
+        if not _cache_enabled:
             _cache.clear()
 
 
@@ -200,7 +200,7 @@ def _own_class(module: Module) -> None:
 def _property(module: Module, name: str) -> None:
     def get(self: Any) -> Any:
         parametrization = self.parametrizations[name]
-        if not _depth:
+        if not _cache_enabled:
             return parametrization()
         key = (id(self), name)
         if key not in _cache:
