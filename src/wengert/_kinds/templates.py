@@ -279,6 +279,8 @@ def rendered(template: str, flags: Flags, depth: int = 0) -> list[str]:
 
 def _render(lines: list[Line], flags: Flags, move: int, out: list[str]) -> None:
     for line in lines:
+        if line.mark is None:
+            line.tell_apart()
         code = line.code
         if line.mark:
             for every in line.condition:
@@ -310,26 +312,36 @@ def _render(lines: list[Line], flags: Flags, move: int, out: list[str]) -> None:
 
 
 class Line:
-    """A line of a template: its column, text or name of a piece, mark, condition, flags for a piece, and what is
-    indented below it. ``flags``: its text, split at the flags in it."""
+    """A line of a template, its column, and the lines indented below it.
 
-    __slots__ = ("code", "column", "condition", "flags", "given", "inner", "mark")
+    The rest is told apart when the line is first rendered: ``code``, its text or the name of a piece; ``flags``, its
+    text split at the flags in it; its mark and condition; the flags ``given`` to a piece.
+    """
 
-    def __init__(self, line: str) -> None:
-        self.code = code = line.lstrip()
-        self.column = len(line) - len(code)
-        self.mark = mark = "#?" if "#?" in code else "#|" if "#|" in code else ""
-        self.condition: tuple[tuple[tuple[str, bool], ...], ...] = ()
+    __slots__ = ("code", "column", "condition", "flags", "given", "inner", "mark", "text")
+    code: str
+    condition: tuple[tuple[tuple[str, bool], ...], ...]
+    flags: list[str] | None
+
+    def __init__(self, text: str, column: int) -> None:
+        self.text = text
+        self.column = column
         self.inner: list[Line] = []
+        self.mark: str | None = None
         self.given: list[tuple[str, str, str]] | None = None
+
+    def tell_apart(self) -> None:
+        code = self.text
+        mark = "#?" if "#?" in code else "#|" if "#|" in code else ""
         if mark:
-            self.code, _, condition = code.partition(mark)
+            code, _, condition = code.partition(mark)
             self.condition = _alternatives(condition.strip())
-        self.code = code = self.code.rstrip()
+        code = code.rstrip()
         if code[:1] == "@":
-            self.code, _, more = code[1:].partition("(")
-            self.given = _GIVEN.findall(more)
+            code, _, more = code[1:].partition("(")
+            self.given = _GIVEN.findall(more) if more else []
         self.flags = _FLAG.split(code) if "{" in code else None
+        self.code, self.mark = code, mark  # the mark last: another thread may ask for it
 
 
 @lru_cache(None)
@@ -338,7 +350,7 @@ def _lines_of(template: str) -> list[Line]:
     top: list[Line] = []
     outer: list[tuple[int, list[Line]]] = [(-1, top)]
     for text in template.strip("\n").split("\n"):
-        line = Line(text)
+        line = Line(text.lstrip(), len(text) - len(text.lstrip()))
         while outer[-1][0] >= line.column:
             outer.pop()
         outer[-1][1].append(line)
@@ -346,6 +358,7 @@ def _lines_of(template: str) -> list[Line]:
     return top
 
 
+@lru_cache(None)
 def _alternatives(condition: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
     """A condition as flags and their values, all of one alternative: with ``and``, ``or`` and ``not``, or ``not
     (...)`` around either."""
