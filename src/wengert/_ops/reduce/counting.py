@@ -188,7 +188,8 @@ def histogram(
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
     tensor([0., 2., 1., 0.])
     """
-    check_arguments("histogram", input, bins, range=range, weight=weight, density=density)
+    given = {} if range is None else {"range": range}
+    check_arguments("histogram", input, bins, weight=weight, density=density, **given)
     one = lambda x, b, w: histogram(x, b, range=range, weight=w, density=density)
     if (each := for_each_example(one, input, bins, weight)) is not None:
         return each

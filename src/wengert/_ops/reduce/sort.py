@@ -252,7 +252,7 @@ def _unique_consecutive(lib, self):
     """The first element of each run of equal elements, the run of each element, and the lengths of the runs."""
     flat = self.reshape(-1)
     new, group, counts = runs_of_rows(flat)
-    return flat.take(new), group.reshape(self.shape), counts
+    return intp.take(flat, new), group.reshape(self.shape), counts
 
 
 @plain_body
