@@ -52,8 +52,8 @@ def in_one_dim(
 
     def parts(own: Shape) -> dict[str, str]:
         texts = _with_values(own, re.sub(r"=|\bdims?\b", lambda m: "" if m[0] == "=" else "at", values))
-        for key in ("outputs", "plain_outputs") if result is not None else ():
-            texts[key] = texts[key].replace("return t0, t1", "return named((t0, t1))")
+        if result is not None:
+            texts["returned"] = f"named(({texts['returned']}))"
         return texts | read_dim(by_name, dims, unless and f" or {unless}", named)
 
     def shape() -> Shape:

@@ -255,9 +255,10 @@ try:
         {to}{table}[ndarray](a{p})  #? not needless and front
 except ARITHMETIC:
     {to}silently({table}[type(a)], a{p})
+{outputs}  #? outputs
 if fx is None:  #| records
     @unrecorded  #? not many
-    {plain_outputs}  #? outputs
+    return {returned}  #? outputs
     return tuple([wrap(a) for a in r])  #? many and not outputs
 #? records
     @node
@@ -273,7 +274,8 @@ if fx is None:  #| records
     @end  #? not many
     #? many
         @line
-        {outputs}  #? outputs
+        {ports}  #? outputs
+        return {returned}  #? outputs
         return wrap_many(info, n, r, (input,), {ps})  #? not outputs
 """
 
@@ -309,15 +311,15 @@ def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named
 
 
 def outputs(info: Operator) -> dict[str, str]:
-    """The texts that return a few results, each with its port where it is recorded, and without."""
+    """The texts of a few results: their tensors, the port of each where they are recorded, and what is returned."""
     ks = [str(k) for k in range(info.outputs)]
     kept = {str(k): str(j) for j, k in info.saves.kept_results}
     meta = f"n.outputs_meta = [{', '.join(f'(r{k}.shape, r{k}.dtype)' for k in ks)}]"
-    ported = [piece("output", k=k, port=on, place=kept.get(k)) for k, on in zip(ks, info.differentiable, strict=True)]
-    first, last = f"{', '.join('r' + k for k in ks)} = r", f"return {', '.join('t' + k for k in ks)}"
+    ports = [piece("port", k=k, on=on, place=kept.get(k)) for k, on in zip(ks, info.differentiable, strict=True)]
     return {
-        "outputs": "\n".join([first, meta, *ported, last]),
-        "plain_outputs": "\n".join([first, *[piece("output", k=k) for k in ks], last]),
+        "outputs": "\n".join([f"{', '.join('r' + k for k in ks)} = r", *[piece("output", k=k) for k in ks]]),
+        "ports": "\n".join([meta, *filter(None, ports)]),
+        "returned": ", ".join("t" + k for k in ks),
     }
 
 
@@ -494,7 +496,9 @@ PIECES["output"] = """
 t{k} = make()
 t{k}._payload = r{k}
 t{k}._box = t{k}._node = None
-if r{k}.dtype is FLOAT32 or r{k}.dtype.kind in "fcV":  #? port
+"""
+PIECES["port"] = """
+if r{k}.dtype is FLOAT32 or r{k}.dtype.kind in "fcV":  #? on
     t{k}._node = port = Port()
     port.fx = n
     port.k = {k}
@@ -509,6 +513,7 @@ if r{k}.dtype is FLOAT32 or r{k}.dtype.kind in "fcV":  #? port
 """
 PIECES["result"] = """
 n = None  #? many and not outputs
+{outputs}  #? outputs
 #? not many
     t = make()
     t._payload = r
@@ -520,7 +525,7 @@ if {tracked}:  #? records
     n.values = [{saved}]
     @line
     t._node = n  #? not many
-    {outputs}  #? outputs
+    {ports}  #? outputs
 #? view
     t._view = ({given}[0], info, {ps}, 0)  #? not many
     t = wrap_many(info, n, r, {given}, {ps})  #? many
@@ -529,7 +534,7 @@ if {tracked}:  #? records
             note_view({given}[0], view)
         note_view({given}[0], t)  #? not many
     return t
-{plain_outputs}  #? outputs
+return {returned}  #? outputs
 return wrap_many(info, n, r, {given}, {ps})  #? many and not outputs
 return t  #? not many
 """
