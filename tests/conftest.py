@@ -87,7 +87,10 @@ def _import_torch() -> ModuleType:
 @pytest.fixture
 def torch() -> ModuleType:
     """The real torch; the test is skipped where it is not installed, and is marked `compare`."""
-    return _import_torch()
+    module = _import_torch()
+    # PyTorch's compiler switches the checks of distributions off, once in a process: on again for the next test.
+    module.distributions.Distribution.set_default_validate_args(True)
+    return module
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

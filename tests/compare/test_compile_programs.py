@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -11,13 +10,6 @@ import pytest
 import wengert
 
 pytestmark = pytest.mark.compare
-
-
-@pytest.fixture(autouse=True)
-def _distributions_are_checked(torch: Any) -> Iterator[None]:
-    """PyTorch's compiler switches the checks of distributions off, once in a process: on again for other tests."""
-    yield
-    torch.distributions.Distribution.set_default_validate_args(True)
 
 
 def _floats(t: Any) -> Any:

@@ -29,6 +29,8 @@ def aten_name(info: Operator) -> str:
     plain = info.name.strip("_")
     if info.node is None:
         return plain
+    if info.node.__name__ == "NotImplemented":
+        return info.name
     words = re.sub(r"Backward\d*$", "", info.node.__name__)
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]\d)(?=[A-Z][a-z])", "_", words).lower()
     return plain if snake.replace("_", "") == plain.replace("_", "") else snake
