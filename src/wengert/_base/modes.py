@@ -228,6 +228,12 @@ def watching(hook: Any, *entries: tuple[list[Any], Any]) -> tuple[Any, Any]:
     return tuple(together(*[partial(getattr(to, how), entry) for to, entry in entries]) for how in ("append", "remove"))
 
 
+def unhooked(*args: Any) -> bool:
+    """Whether the hooks around operators may be left out for these arguments: bfloat16's, if none has that dtype."""
+    # ``rounding`` first: another thread may end the last hook before there was a bfloat16 array
+    return bool(rounding) and slow_hooks == rounding and rounding[0].unconcerned(args)  # type: ignore[no-any-return]
+
+
 class Count(list[None]):
     """A count, mostly tested for being nonzero.
 

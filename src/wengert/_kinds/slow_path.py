@@ -16,7 +16,7 @@ from .._arrays.library import INEXACT
 from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, FLOAT32, INT64, PYTHON_NUMBERS
 from .._base.errors import OtherLibraryError, noted
-from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, rounding, slow_always, slow_hooks
+from .._base.modes import MODE, ahead, inference_tensors, is_grad_enabled, slow_always, slow_hooks, unhooked
 from .._base.registry import ARRAYS, XP, Operator, on_payloads
 from .._base.torch_function import refused
 from .._payloads.transforms import DEEPEST, Constant, Transformed, bind, level_of
@@ -42,8 +42,7 @@ def concerned(*operands: Any) -> bool:
 
 def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
-    alone = not slow_hooks or (slow_hooks == rounding and rounding[0].unconcerned(args))
-    if alone and out is None and not stale_views:
+    if out is None and not stale_views and (not slow_hooks or unhooked(*args)):
         state = MODE.get()
         if state is None:
             return _in_mode(info, args) if inference_tensors else info.core(*args)

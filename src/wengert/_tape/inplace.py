@@ -17,13 +17,13 @@ from .._arrays.shared_ufuncs import shared
 from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
-from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, writes
+from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, unhooked, writes
 from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
 from .node import in_place_nodes, ticks
 from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
-from .unrecorded import no_grad_views, watched
+from .unrecorded import no_grad_views
 from .view_chain import memory_of
 from .views import (
     check_inplace,
@@ -97,7 +97,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
                 or no_grad_views
                 or type(self) is not Tensor
                 or _tracked(self, args, kwargs)
-                or (slow_hooks and watched(self))
+                or (slow_hooks and not unhooked(self))
             ):
                 return apply(fn, self, args, kwargs)
             refuse_overlap(fn, self, args, kwargs)

@@ -45,11 +45,6 @@ def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creati
     return view
 
 
-def watched(t: Any) -> bool:
-    """Whether a hook around operators has to see a write into a tensor: bfloat16's only if it is of that dtype."""
-    return bool(slow_hooks) and not (slow_hooks == rounding and rounding[0].unconcerned((t,)))
-
-
 def unrecorded_here() -> int:
     """The mark of a view that operators make in this thread or task if they record nothing and nothing watches them.
 

@@ -47,7 +47,7 @@ from .._arrays.overlap import refuse_met, refuse_repeated
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, in_transform, inference_tensors, reason, slow_hooks, transforms
+from .._base.modes import MODE, in_transform, inference_tensors, reason, slow_hooks, transforms, unhooked
 from .inference import is_inference, refuse_write
 from .node import (
     LEAVES,
@@ -73,7 +73,6 @@ from .unrecorded import (
     NO_GRAD_VIEW,
     NoGradView,
     no_grad_views,
-    watched,
 )
 from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of, root_of
 
@@ -83,7 +82,7 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether neither the tape nor a hook that watches operators needs to see a write into self."""
     if no_grad_views:
         refuse_no_grad_view(self)
-    if stale_views or (slow_hooks and watched(self)):
+    if stale_views or (slow_hooks and not unhooked(self)):
         return False
     if self._node is None and fy is None:
         return True
