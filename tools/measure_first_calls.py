@@ -2,9 +2,10 @@
 
 A fresh process for each call, after `import wengert` and its operands; bytecode caches warm, CPU time, the least of the
 runs, the collector off. Behind it what no order of the package's modules can save, measured in the same process: to
-find, read and unmarshal the bytecode of the modules that the call imported, NumPy's and SciPy's among them, without
-running them, and to compile the texts of the functions that it assembled, without assembling or running them. `text`:
-only calls with it in their name.
+find, read and unmarshal the bytecode of the modules that the call imported, NumPy's and SciPy's among them, to define
+what they define (their code runs with nothing in the place of each thing that it imports, decorators among them), and
+to compile the texts of the functions that it assembled, without assembling or running them. `text`: only calls with it
+in their name.
 
 `--together` calls all of them in one process instead, in a random order, as a program does that uses many: each process
 has another order, and a call's figure is the median over the processes. The collector is on, as a program has it.
@@ -48,8 +49,42 @@ p, w = torch.tensor([[[[1.] * 4] * 4]]), torch.tensor([[[[1.] * 2] * 2]])
 clock = time.thread_time
 """
 FLOOR = """
+import builtins
 from importlib.machinery import PathFinder
 from wengert._kinds.templates import _codes
+
+
+class Nothing:
+    # stands for whatever a module imports: it can be called, asked and iterated over, and does nothing
+    def __call__(self, /, *args, **kwargs):
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __setitem__(self, key, value):
+        pass
+
+    def __iter__(self):
+        return iter(())
+
+    def __mro_entries__(self, bases):
+        return ()
+
+    __getitem__ = __or__ = __ror__ = __and__ = __add__ = __radd__ = __sub__ = __mul__ = __call__
+
+
+nothing = Nothing()
+alone = {**vars(builtins), "__import__": lambda *_: nothing}
+
+
+def define(code):
+    try:
+        exec(code, {"__builtins__": alone, "__name__": "module"})
+    except Exception:  # what needs more than nothing ends it, and the floor is lower than it could be
+        pass
 
 
 def known():
@@ -64,7 +99,7 @@ def floor(modules, codes):
         package = spec.parent if spec.submodule_search_locations is None else spec.name.rpartition(".")[0]
         PathFinder.find_spec(spec.name, getattr(sys.modules.get(package), "__path__", None))
         with open(spec.cached, "rb") as file:
-            marshal.loads(file.read()[16:])
+            define(marshal.loads(file.read()[16:]))
     for text in texts:
         compile(text, "text", "exec")
     return clock() - begun

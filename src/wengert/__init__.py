@@ -39,7 +39,6 @@ from ._base.modes import is_inference_mode_enabled
 from ._base.registry import PUBLIC
 from ._payloads import transforms as _transforms
 from ._tape.tensor import Tensor
-from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._tensor_api.publish import attach, function, module_names, submodule
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .torch_version import __version__

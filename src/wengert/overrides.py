@@ -27,10 +27,7 @@ from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
 from ._tensor_api.construct import FACTORIES
 from ._tensor_api.function_modes import BaseTorchFunctionMode, TorchFunctionMode
-from ._tensor_api.override_sites import ready
 from ._tensor_api.torch_function import SITES, has_torch_function, overriding
-
-ready()
 
 __all__ = [
     "BaseTorchFunctionMode", "TorchFunctionMode", "enable_reentrant_dispatch", "get_default_nowrap_functions",

@@ -13,9 +13,10 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from .signatures import shown_with
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 E = TypeVar("E", bound=BaseException)
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Internal(dict[str, bool]):
@@ -152,12 +153,10 @@ def unexpected_keyword(function: str, word: str, known: Iterable[str], more: str
     return noted(TypeError(f"{function}() got an unexpected keyword argument '{word}'"), advice, more)
 
 
-def refuses_unknown(fn: F) -> F:
+@shown_with
+def refuses_unknown(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
     """Decorator for a function that takes unknown keywords as ``**unknown``, only to refuse them: its signature."""
-    signature = inspect.signature(fn)
-    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    fn.__signature__ = signature.replace(parameters=named)
-    return fn
+    return [p for p in parameters if p.kind is not p.VAR_KEYWORD]
 
 
 def refuse_unknown(fn: Any, function: str, unknown: dict[str, Any]) -> None:

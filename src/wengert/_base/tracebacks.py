@@ -342,12 +342,9 @@ def _no_lines(units: int) -> bytes:
 # the depth of the stack that the handler finds, plus one if the place of the error is put onto it. A number is written
 # in base 64, with bit 64 set if more digits follow (zeros may lead); the first byte of a row has bit 128 set.
 def _row(start: int, length: int, target: int, depth: int, lasti: int = 1) -> bytes:
-    return _digits(start | 128 << 12) + _digits(length) + _digits(target) + bytes((depth << 1 | lasti,))
-
-
-@lru_cache(None)
-def _digits(number: int) -> bytes:
-    return bytes((number >> 12 | 64, number >> 6 & 63 | 64, number & 63))
+    first = start >> 12 | 192, start >> 6 & 63 | 64, start & 63
+    second = length >> 12 | 64, length >> 6 & 63 | 64, length & 63
+    return bytes((*first, *second, target >> 12 | 64, target >> 6 & 63 | 64, target & 63, depth << 1 | lasti))
 
 
 def _filled(table: bytes, end: int, moved: int = 0) -> bytes:

@@ -18,6 +18,7 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, refuse_unknown, refuses_unknown, warn, warn_once
 from .._base.modes import new_tensors, slow_if_recording
+from .._base.registry import publish
 from .._payloads.meta import Meta, no_data, taken
 from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
@@ -553,4 +554,7 @@ def _taken(ext: Any, copy: bool | None) -> np.ndarray:
 
 
 FACTORIES = (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer)
-"""The functions that are public under their own names and are no operators."""
+"""The functions that make tensors of data, for which classes of data have no override."""
+
+for _fn in FACTORIES:
+    publish(_fn, f"torch.{_fn.__name__}")

@@ -10,7 +10,6 @@ from .._base.constants import device as Device
 from .._base.registry import PUBLIC
 from .._base.torch_function import STATE, leave_modes
 from .._tape.tensor import CPU
-from .construct import FACTORIES
 from .override_sites import enter_modes
 
 
@@ -66,9 +65,8 @@ def _device_constructors() -> frozenset[Any]:
         "hann_window kaiser_window linspace logspace rand randn randint randperm range sparse_coo_tensor tril_indices "
         "triu_indices zeros asarray tensor as_tensor scalar_tensor"
     )
-    made = {**PUBLIC["torch"], **{fn.__name__: fn for fn in FACTORIES}}
-    of_fft = PUBLIC["fft"]
-    return frozenset([made[name] for name in names.split()] + [of_fft["fftfreq"], of_fft["rfftfreq"]])
+    of_torch, of_fft = PUBLIC["torch"], PUBLIC["fft"]
+    return frozenset([of_torch[name] for name in names.split()] + [of_fft["fftfreq"], of_fft["rfftfreq"]])
 
 
 @default_device.set

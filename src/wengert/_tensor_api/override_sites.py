@@ -32,7 +32,7 @@ from .._base.errors import INTERNAL, OtherLibraryError
 from .._base.modes import Marks, enter
 from .._base.registry import PUBLIC, REGISTRY, Operator
 from .._base.torch_function import STATE, State, recovered, refused, refused_in_place, subclassed
-from .._base.tracebacks import STAR, arguments, shortens, shortens_methods, with_handler, with_rescue
+from .._base.tracebacks import STAR, arguments, shortens, with_handler, with_rescue
 from .._kinds.dims import REQUIRED
 from .._tape import graph
 from .._tape.tensor import Tensor
@@ -40,7 +40,6 @@ from .construct import FACTORIES
 from .decorated import copy_of, copy_throughout, user_arguments, written
 from .override_code import by_position, check_code, guard_code, with_constants
 from .torch_function import (
-    MAKERS,
     NAMED,
     SITES,
     Converting,
@@ -276,21 +275,8 @@ KINDS = (os.path.join(_PACKAGE, "_kinds", ""), os.path.join(_PACKAGE, "_tape", "
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
 
-MAKERS.update((fn, f"torch.{fn.__name__}") for fn in FACTORIES)
-_is_ready = False
-
-
-def ready() -> None:
-    """Guard the functions composed of operators, once: when a program first uses one, not at import."""
-    global _is_ready
-    if not _is_ready:
-        _is_ready = True
-        for fn in (*FACTORIES, graph.grad, graph.backward):
-            SITES[id(fn)] = Site(fn, True)
-            SITES[id(fn)].by_classes = fn not in FACTORIES
-        shortens_methods(Tensor)
-        shortens_methods(type(Tensor))
-
+for _fn in (graph.grad, graph.backward):
+    SITES[id(_fn)] = Site(_fn, True)
 
 _SPACES = ("Tensor", "torch", "nn.functional", "linalg", "fft", "special")  # spaces whose functions may be overridden
 copies: dict[int, Any] = {}  # function, by id -> the method of its own that ``Tensor`` has
@@ -311,7 +297,7 @@ def add(value: Any, places: list[tuple[str, str]]) -> Any:
     operator = info is not None and value is info.op
     if not operator and names and names[0][0] == "Tensor" != names[-1][0]:
         method = copies.get(id(value)) or copies.setdefault(id(value), copy_throughout(value))
-    primitive = operator or (info is not None and value is info.method)
+    primitive = operator or (info is not None and value is info.method) or value in FACTORIES
     for space, name in names:
         fn = method if space == "Tensor" else value
         if id(fn) not in SITES and name not in NOT_OVERRIDABLE.get(space, ()):
@@ -321,6 +307,7 @@ def add(value: Any, places: list[tuple[str, str]]) -> Any:
 
 def _add(fn: Any, space: str, name: str, primitive: bool) -> None:
     site = SITES[id(fn)] = Site(fn, primitive)
+    site.by_classes = fn not in FACTORIES
     if space == "Tensor":
         if name[0] != "_":
             fn.__defaults__ = required(fn)
@@ -414,7 +401,6 @@ def _meet(found: list[Any]) -> list[Any]:
 
 
 def _remember(cls: type, classes: set[int]) -> None:
-    ready()
     classes.add(id(cls))
     weakref.finalize(cls, _forget, id(cls), classes).atexit = False
     _update()
@@ -429,7 +415,6 @@ class Overriding:
     """Functions look for instances of a class as long as this lives: the class overrides only while it has some."""
 
     def __init__(self, cls: type) -> None:
-        ready()
         _subclasses.add(id(cls))
         weakref.finalize(self, _forget, id(cls), _subclasses).atexit = False
         _update()
@@ -443,7 +428,6 @@ def new_subclass(cls: Any) -> None:
 
 def replace_modes(modes: tuple[Any, ...]) -> None:
     """Replace the modes of this thread or task."""
-    ready()
     _update(bool(modes))
     STATE.set(STATE.get()._replace(modes=modes, mark=_modes.mark() if modes else None))
 
@@ -455,7 +439,6 @@ def enter_modes(modes: tuple[Any, ...]) -> None:
 
 def modes_state(modes: tuple[Any, ...]) -> State:
     """The state inside of other modes, which a context goes to."""
-    ready()
     _update(bool(modes))
     state = STATE.get()
     return state._replace(modes=modes, outer=state, mark=_modes.mark() if modes else None)
@@ -467,7 +450,6 @@ def check_everything() -> Any:
     So a tracer gets the arguments as the user wrote them. Without it a function asks its overriding arguments only
     where they make it fail.
     """
-    ready()
     _update(True)
     return [_modes.mark()]
 
@@ -481,7 +463,6 @@ def end_check(everything: list[Any]) -> None:
 @refused.set
 def from_operator(info: Operator, args: tuple[Any, ...]) -> Any:
     """No override is called if a public function called the operator with its own argument: it will recover itself."""
-    ready()
     state = STATE.get()
     found = overriding(args) if state.classes and state.all else []
     site = _site_of(info, sys._getframe(1))
@@ -520,7 +501,6 @@ def _inside_another(frame: Any) -> bool:
 
 def _instead_of(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any) -> Any:
     """What to call instead of a tensor's method that failed, if an argument overrides."""
-    ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     return site and site.recover(args, kwargs, frame)
 

@@ -9,7 +9,7 @@ from typing import Any
 from .._base.errors import noted
 from .._base.late_names import LateMember, LateModule, Unmade, import_all, keep_former_name, make_ready
 from .._base.registry import PUBLIC, not_writable, places, unplaced
-from .._base.tracebacks import parsed
+from .._base.tracebacks import parsed, shortens_methods
 from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor, construct
 from . import function_modes, override_sites  # noqa: F401  they set hooks
@@ -133,6 +133,8 @@ def attach() -> None:
     for name, member in [*vars(Tensor).items()]:
         if type(member) is property and not name.startswith("__"):
             setattr(Tensor, name, not_writable(name, member))
+    shortens_methods(Tensor)
+    shortens_methods(type(Tensor))
 
 
 def place() -> None:
@@ -170,7 +172,6 @@ def settle(value: Any, space: str, name: str) -> None:
 
 def function(space: str, name: str) -> Any:
     """A public function by name; KeyError if it does not exist."""
-    override_sites.ready()
     place()
     if name not in PUBLIC[space]:
         import_all.run()  # a new function, not yet in the index

@@ -268,9 +268,6 @@ OF_FUNCTIONAL_MODULE = frozenset(
     }
 )  # fmt: skip  # what PyTorch writes in ``torch.functional``, in Python
 
-MAKERS: dict[Any, str] = {}
-"""The functions that make tensors from data, with their names: ``override_sites`` enters them."""
-
 NAMED: dict[Any, str] = {}
 """Functions of other modules, with their names (``torch.nn.init.uniform_``)."""
 
@@ -308,7 +305,7 @@ def public_places() -> dict[int, tuple[str, str]]:
 @functools.cache
 def _names() -> dict[Any, str]:
     """The first name of every public function and method, and of the accessors of each attribute of ``Tensor``."""
-    names = MAKERS.copy()
+    names: dict[Any, str] = {}
     for name, fn in PUBLIC["nn.functional"].items():
         if PUBLIC["torch"].get(name) is fn and name not in ("sigmoid", "tanh"):  # one function in both modules
             names[fn] = f"torch.nn.functional.{name}"

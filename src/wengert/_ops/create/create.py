@@ -6,10 +6,11 @@ does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` m
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..._base.errors import out_of_memory, unexpected_keyword
 from ..._base.limits import finfo
 from ..._base.modes import slow_if_recording
 from ..._base.registry import public
+from ..._base.signatures import shown_with
 from ..._payloads.meta import Meta, in_order
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -122,12 +124,12 @@ def _shared(
     """The keyword arguments that functions which make tensors share; ``maker`` says which of them a function has."""
 
 
-_SHARED = inspect.signature(_shared).parameters
+_SHARED = _shared.__code__.co_varnames
 _OF_ALL = ("dtype", "layout", "device", "pin_memory", "requires_grad")
 _ACCEPTED: dict[str, list[str]] = {}  # by the function's name
 
 
-def maker(names: str, *more: str) -> Callable[[Any], Any]:
+def maker(name: str, *more: str) -> Callable[[Any], Any]:
     """Decorator: publish a function whose ``**kwargs`` are the shared arguments, and ``more`` of them.
 
     The function reads them with ``Options``. One that takes any number of arguments has other keywords too, which it
@@ -135,16 +137,19 @@ def maker(names: str, *more: str) -> Callable[[Any], Any]:
     """
 
     def decorate(fn: Any) -> Any:
-        accepted = [name for name in _SHARED if name in _OF_ALL or name in more]
-        _ACCEPTED[names.split(maxsplit=1)[0].rpartition(".")[2]] = accepted
-        signature = inspect.signature(fn)
-        *own, others = signature.parameters.values()
-        named = [*own, *(_SHARED[name] for name in accepted)]
-        variadic = any(p.kind is p.VAR_POSITIONAL for p in own)
-        fn.__signature__ = signature.replace(parameters=[*named, others] if variadic else named)
-        return public(names)(fn)
+        accepted = [each for each in _SHARED if each in _OF_ALL or each in more]
+        _ACCEPTED[name.rpartition(".")[2]] = accepted
+        return public(name)(shown_with(partial(_with_shared, accepted))(fn))
 
     return decorate
+
+
+def _with_shared(names: list[str], parameters: list[Parameter]) -> list[Parameter]:
+    """A maker's own parameters and those of these names in place of ``**kwargs``, which stays after ``*args``."""
+    *own, others = parameters
+    shared = signature(_shared).parameters
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in own)
+    return [*own, *(shared[name] for name in names), *([others] if variadic else [])]
 
 
 _SPARSE_TOO = frozenset(("zeros", "empty", "zeros_like", "empty_like", "new_zeros", "new_empty"))

@@ -15,7 +15,6 @@ from ..._base.dtypes import BY_NUMPY, INT64, REAL_NUMBERS
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._kinds.slow_path import misfit
-from ..._payloads.batching import for_each_example
 from ..._payloads.meta import Meta, on_meta
 from ..._tape.error_text import cpp_name
 from ..._tape.tensor import Tensor
@@ -265,6 +264,8 @@ def _of_tensors(space: Any, start: Any, end: Any, kwargs: dict[str, Any]) -> Any
     """The numbers between each pair of a vmap's examples, else ``None``; none between tensors without data."""
     if any(isinstance(t, Tensor) and on_meta(t) for t in (start, end)):
         kwargs.setdefault("device", "meta")
+    from ..._payloads.batching import for_each_example  # only where a bound is a tensor
+
     return for_each_example(space, start, end)
 
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..._arrays.layouts import as_operand, rows
 from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.registry import ARRAYS, TENSORS, plain_body, public
+from ..._base.signatures import shown_with
 from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
 from ..._kinds.general import general
@@ -135,13 +136,10 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     return normal_dims(dim, ndim, name)
 
 
-def shown_as_none(fn: Any) -> Any:
+@shown_with
+def shown_as_none(parameters: list[Parameter]) -> list[Parameter]:
     """Decorator: the signature shows ``dim=None``, which is another operator in PyTorch than no ``dim``."""
-    signature = inspect.signature(fn)
-    own = dict(signature.parameters)
-    own = {**own, "dim": own["dim"].replace(default=None, annotation="Dims")}
-    fn.__signature__ = signature.replace(parameters=list(own.values()))
-    return fn
+    return [p.replace(default=None, annotation="Dims") if p.name == "dim" else p for p in parameters]
 
 
 # ---- sum
