@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import subprocess
 import sys
 import traceback
 import types
@@ -105,6 +106,14 @@ def test_no_public_function_shows_numpys_error(space: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- what is kept
+@pytest.mark.parametrize("call", ["torch.tensor('a')", "torch.tensor([1.0]).backward()"])
+def test_the_first_line_of_a_program_that_is_refused_shows_one_frame(call: str) -> None:
+    program = f"import wengert as torch\n{call}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count('  File "') == 2
+
+
 def test_the_programs_own_frames_and_errors_stay() -> None:
     w = torch.ones(2, requires_grad=True)
 

@@ -1,7 +1,6 @@
 """Signatures that say other parameters than a function's text, made when they are first looked at.
 
-``refuses_unknown``, ``maker`` and others give their functions such a signature. Few are ever looked at, and to make one
-takes longer than most calls.
+Few are ever looked at, and to make one takes longer than most calls.
 """
 
 from __future__ import annotations
