@@ -205,18 +205,14 @@ _ONE, _TWO = (
         ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"),  # since Python 3.13: two locals, of four bits each
     )
 )
-_REBINDS = re.compile(b"(?=([" + re.escape(bytes(_ONE + _TWO)) + b"])(.))", re.DOTALL)  # at any place, even or odd
+_PAIRS = re.compile(b"(?=([" + re.escape(bytes(_TWO)) + b"])(.))", re.DOTALL) if _TWO else None
 
 
-def _rebound_locals(body: bytes) -> set[int]:
-    """The locals that instructions bind anew, and those of what looks like such an instruction but is two halves."""
-    found = set()
-    for op, arg in _REBINDS.findall(body):
-        local = arg[0]
-        if op[0] in _ONE:
-            found.add(local)
-        else:
-            found |= {local >> 4, local & 15} if op[0] == _TWO[0] else {local >> 4}
+def _rebound_locals(body: bytes, count: int) -> set[int]:
+    """Which of the first locals instructions bind anew; two halves that look like such an instruction count too."""
+    found = {local for local in range(count) for op in _ONE if bytes((op, local)) in body}
+    for op, arg in _PAIRS.findall(body) if _PAIRS else ():
+        found |= {arg[0] >> 4, arg[0] & 15} if op[0] == _TWO[0] else {arg[0] >> 4}
     return found
 
 
@@ -239,9 +235,9 @@ def lost(code: types.CodeType, values: dict[str, Any]) -> bool:
 @lru_cache(256)
 def _rebound(code: types.CodeType) -> tuple[str, ...]:
     """The parameters that a function assigns."""
-    body = code.co_code
-    rebound: set[int] = set().union(*[_rebound_locals(body[at : at + 2]) for at in range(0, len(body), 2)])
-    return tuple(name for k, name in enumerate(code.co_varnames[: parameter_count(code)]) if k in rebound)
+    body, count = code.co_code, parameter_count(code)
+    rebound = set().union(*[_rebound_locals(body[at : at + 2], count) for at in range(0, len(body), 2)])
+    return tuple(name for k, name in enumerate(code.co_varnames[:count]) if k in rebound)
 
 
 def arguments(code: types.CodeType, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -264,8 +260,8 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
     body, names, lines = code.co_code, code.co_varnames, code.co_linetable
-    rebound = _rebound_locals(body)
-    assigned = [k for k in range(parameter_count(code)) if k in rebound]
+    count = parameter_count(code)
+    assigned = sorted(k for k in _rebound_locals(body, count) if k < count)
     if assigned:
         if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
             return None

@@ -24,8 +24,8 @@ _PACKAGE = __name__.rpartition(".")[0]
 SPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
 
 MODULES = (
-    "create.create", "create.like", "create.ranges", "random.values", "random.random", "random.sampling",
-    "nn.dropout",
+    "create.create", "create.filled", "create.strided", "create.like", "create.ranges", "create.spaces",
+    "random.values", "random.random", "random.sampling", "nn.dropout",
     "elementwise.arithmetic", "elementwise.division", "elementwise.powers", "elementwise.compare",
     "elementwise.where", "elementwise.complex", "elementwise.unary", "elementwise.binary",
     "elementwise.special", "elementwise.bessel", "elementwise.polynomials", "nn.rectifiers", "nn.activation",

@@ -5,9 +5,12 @@ Made by tools/make_index.py from the modules; see ``_base.late_names``.
 
 # fmt: off
 INDEX: dict[str, dict[str, str]] = {
-"create.create": {"torch": "empty empty_permuted empty_strided eye full ones scalar_tensor zeros"},
+"create.create": {"torch": "empty ones zeros"},
+"create.filled": {"torch": "eye full scalar_tensor"},
+"create.strided": {"torch": "empty_permuted empty_strided"},
 "create.like": {"torch": "empty_like full_like ones_like zeros_like", "Tensor": "new new_empty new_empty_strided new_full new_ones new_tensor new_zeros"},
-"create.ranges": {"torch": "arange linspace logspace range"},
+"create.ranges": {"torch": "arange range"},
+"create.spaces": {"torch": "linspace logspace"},
 "random.values": {"operators": "bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor cauchy_values exponential_values geometric_values log_normal_values normal_values normal_values_of_both normal_values_of_mean normal_values_of_std poisson_values random_values random_values_from_to random_values_to uniform_values"},
 "random.random": {"torch": "rand rand_like randint randint_like randn randn_like randperm", "Tensor": "cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_"},
 "random.sampling": {"torch": "bernoulli binomial multinomial normal poisson", "Tensor": "bernoulli bernoulli_ multinomial normal"},

@@ -9,7 +9,7 @@ from ..._arrays.memory import mapped_file
 from ..._base import dtypes
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import cpu_only, made
-from .create import maker, options_of
+from .makers import maker, options_of
 
 
 @maker("torch.from_file")

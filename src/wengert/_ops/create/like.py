@@ -18,22 +18,11 @@ from ..._payloads.transforms import plain_dtype
 from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, device_of, in_memory, wrap
-from ..._tensor_api.construct import array_of, elsewhere, made, meta_device, moved_array
-from .create import (
-    Options,
-    _empty_in,
-    _strided,
-    allocate,
-    empty_sparse,
-    filled,
-    maker,
-    number_of,
-    options_of,
-    plain_element,
-    plain_shape,
-    shape_of,
-    tuple_shape,
-)
+from ..._tensor_api.construct import array_of, elsewhere, made, meta_device, moved_array, number_of
+from .create import _empty_in, empty_sparse, plain_shape, shape_of, tuple_shape
+from .filled import filled, plain_element
+from .makers import Options, allocate, maker, options_of
+from .strided import _strided
 
 
 # ---- like a tensor

@@ -18,7 +18,7 @@ from ..._base.dtypes import type_name
 from ..._kinds.dims import not_a_bool
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, placed
-from .create import maker, options_of
+from .makers import maker, options_of
 
 
 def _window(

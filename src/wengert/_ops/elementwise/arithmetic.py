@@ -260,7 +260,7 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
         other = cast_operand(other, dtype)
         if plain is rsub:
             input = cast(input, dtype)
-        from ..create.create import number  # seldom needed
+        from ..create.filled import number  # seldom needed
 
         alpha = number(alpha, dtype).item()
     return scaled(input, other, alpha)

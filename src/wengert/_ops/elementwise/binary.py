@@ -294,7 +294,7 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
         raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
     dtype = common_dtype((input, tensor1, tensor2))
     if type(value) is complex or dtype not in INEXACT:
-        from ..create.create import element  # seldom needed
+        from ..create.filled import element  # seldom needed
 
         value = element(value, np.dtype("f4") if is_half(dtype) else dtype)
     return input, tensor1, tensor2, value

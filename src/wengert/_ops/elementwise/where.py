@@ -244,7 +244,7 @@ def _bound(value: Any, dtype: Any) -> Any:
     """A limit as a number that fits the dtype."""
     if value is None or dtype in INEXACT:
         return value
-    from ..create.create import number  # a higher module of this room
+    from ..create.filled import number  # a higher module of this room
 
     return number(number_or_item(value), dtype)[()]
 

@@ -32,7 +32,7 @@ from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views,
 from ..._tape.view_chain import memory_of, with_node_name
 from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
 from ..create.convert import clone
-from ..create.create import element, number
+from ..create.filled import element, number
 from ..shape.views_primitive import payload
 from .index_primitive import write_at
 

@@ -30,7 +30,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..._tensor_api.settings import alert_not_deterministic
-from ..create.create import element, number
+from ..create.filled import element, number
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload

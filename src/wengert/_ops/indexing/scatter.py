@@ -27,7 +27,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
-from ..create.create import element, number
+from ..create.filled import element, number
 from ..random._common import check_elements
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public

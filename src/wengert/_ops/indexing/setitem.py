@@ -30,7 +30,7 @@ from ..._tape.views import (
     unrecorded,
     writable,
 )
-from ..create.create import number
+from ..create.filled import number
 from .getitem import all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, numpy_key, write_at
 

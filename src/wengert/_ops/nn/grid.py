@@ -24,7 +24,7 @@ from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..create.ranges import _spaced
+from ..create.spaces import _spaced
 from ..linalg.matmul import dtype_name
 
 

@@ -21,7 +21,7 @@ from ..._kinds.slow_path import require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..create.create import plain_element
+from ..create.filled import plain_element
 
 Pads = tuple[int, ...]
 

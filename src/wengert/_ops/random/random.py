@@ -34,8 +34,9 @@ from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import Options, allocate, maker, options_of, plain_shape, resized, shape_of, tuple_shape
+from ..create.create import plain_shape, shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
+from ..create.makers import Options, allocate, maker, options_of, resized
 from ._common import Sampler, drawn, needs, source_of
 
 

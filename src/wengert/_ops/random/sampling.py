@@ -29,7 +29,8 @@ from ..._tape.refusal import underived
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import maker, options_of, tuple_shape
+from ..create.create import tuple_shape
+from ..create.makers import maker, options_of
 from ..shape.broadcasting import broadcast_tensors
 from ._common import drawn, needs, sampled, source_of
 from .random import fill, filled_row, new_random, number, short_shape

@@ -36,7 +36,8 @@ from ..._tape.view_chain import with_node_name
 from ..._tape.views import count_write_at, unrecorded
 from ..._tensor_api.construct import no_pinning, placed
 from ..create.convert import clone
-from ..create.create import allocate, element
+from ..create.filled import element
+from ..create.makers import allocate
 from ..indexing.copy_fill import fill_
 from ..indexing.index_primitive import index
 from .join import in_order

@@ -26,7 +26,7 @@ from ..._kinds.out import of_kind
 from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import placed
-from ..create.create import dtype_chosen, finish, maker, options_of
+from ..create.makers import dtype_chosen, finish, maker, options_of
 from ..linalg.matmul import dtype_name
 
 Ints = tuple[int, ...]
