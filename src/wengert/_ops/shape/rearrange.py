@@ -589,8 +589,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(other)}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
-    size = math.prod(shape)
-    steps = []
+    size, steps = math.prod(shape), []
     for n in shape:
         size = size // n if n else 0
         steps.append(max(size, 1))
