@@ -141,19 +141,19 @@ def _shapes_of(info: Operator, head: str, plan: SavePlan, records: bool) -> tupl
         "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
         "broadcast": broadcast, "sequence": sequence, "few": 1 < info.outputs < 5,
     }  # fmt: skip
-    operands = [f"operands[{k}]" for k in range(count)]
+    listing = {
+        "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
+        "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
+    }  # fmt: skip
 
     def of_all() -> dict[str, str]:
-        return {
-            "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
-            "tracked": "edges.count(None) < len(edges)", "shapes": '[getattr(a, "shape", ()) for a in arrays]',
-            "saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]"),
-        }  # fmt: skip
+        operands = [f"operands[{k}]" for k in range(count)]
+        return listing | {"saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]")}
 
     def of_plain() -> dict[str, str]:
-        parts = of_all() | parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": head}
+        parts = parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": head}
         if sequence:
-            return parts | {
+            return listing | parts | {
                 "given": "tensors", "values": "arrays", "read": "arrays = [t._payload for t in tensors]",
                 "not_plain": "{*map(type, arrays)} != JUST_ARRAYS"
                 + " or len({a.dtype for a in arrays}) > 1" * promoting,
