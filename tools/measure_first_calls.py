@@ -11,8 +11,8 @@ in their name.
 has another order, and a call's figure is the median over the processes. The collector is on, as a program has it.
 
 `--assembling` measures the function alone, for every operator: its recording function, method and backward step, each
-as if it were the first of its shape, with all modules imported; the least of the runs. The floor is to compile its
-text.
+as if it were the first of its shape, with all modules imported, in a random order; the least of the runs. The floor is
+to compile its text.
 """
 
 from __future__ import annotations
@@ -153,14 +153,16 @@ for name, info in REGISTRY.items():
         found = first_call_of(part)
         if found is not None and found.made is None:
             functions.setdefault(id(found), (name + " " + what, found))
+found = list(functions.values())
+random.Random(int(sys.argv[1])).shuffle(found)  # the first of a process fills CPython's own caches
 gc.collect()
 gc.disable()
-for name, found in functions.values():
+for name, each in found:
     _codes.clear()
     begun = clock()
-    found.put_together()
+    each.put_together()
     taken = clock() - begun
-    text = "".join(linecache.getlines(found.made.__code__.co_filename))
+    text = "".join(linecache.getlines(each.made.__code__.co_filename))
     begun = clock()
     compile(text, "text", "exec")
     print(taken, clock() - begun, name, sep="|")
@@ -172,8 +174,8 @@ def assembling(runs: int) -> None:
     """Print what it takes to put each function together: those above 1 ms, and a summary."""
     least: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as cache:
-        for _ in range(runs):
-            for line in printed(cache, ASSEMBLING).splitlines():
+        for run in range(runs):
+            for line in printed(cache, ASSEMBLING, str(run)).splitlines():
                 *figures, name = line.split("|")
                 known = least.setdefault(name, [1.0, 1.0])
                 known[:] = map(min, known, map(float, figures))

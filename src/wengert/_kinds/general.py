@@ -139,7 +139,7 @@ def _shapes_of(info: Operator, head: str, plan: SavePlan, records: bool) -> tupl
     promoting, sequence = info.promote is not None, count < 0
     flags: dict[str, Any] = {
         "records": records, "many": many, "keep_result": bool(plan.kept_results) and not many,
-        "broadcast": broadcast, "sequence": sequence, "few": 1 < info.outputs < 5,
+        "broadcast": broadcast, "sequence": sequence, "pair": info.outputs == 2,
     }  # fmt: skip
     listing = {
         "p": ", *p", "ps": "p", "star": "" if sequence else "*", "given": "operands", "edges": "tuple(edges)",
@@ -151,7 +151,7 @@ def _shapes_of(info: Operator, head: str, plan: SavePlan, records: bool) -> tupl
         return listing | {"saved": plan.listed(operands, "arrays[{}]", "edges[{}]", 0, "operands", "p[{}]")}
 
     def of_plain() -> dict[str, str]:
-        parts = parameters(info) | (outputs(info) if flags["few"] else {}) | {"args": head}
+        parts = parameters(info) | (outputs(info) if flags["pair"] else {}) | {"args": head}
         if sequence:
             return listing | parts | {
                 "given": "tensors", "values": "arrays", "read": "arrays = [t._payload for t in tensors]",

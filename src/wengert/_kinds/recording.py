@@ -311,7 +311,10 @@ def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named
 
 
 def outputs(info: Operator) -> dict[str, str]:
-    """The texts of a few results: their tensors, the port of each where they are recorded, and what is returned."""
+    """The texts of two results: their tensors, the port of each where they are recorded, and what is returned.
+
+    More are a loop, ``wrap_many``, for which less is compiled.
+    """
     ks = [str(k) for k in range(info.outputs)]
     kept = {str(k): str(j) for j, k in info.saves.kept_results}
     meta = f"n.outputs_meta = [{', '.join(f'(r{k}.shape, r{k}.dtype)' for k in ks)}]"
@@ -340,7 +343,7 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
         to = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
         known = {**p, "table": "table", "args": args, "mode": mode, "to": to, **read_dim()}
         if saved is not None:
-            known |= {"edges": "(fx,)", "saved": saved()} | (outputs(info) if flags.get("few") else {})
+            known |= {"edges": "(fx,)", "saved": saved()} | (outputs(info) if flags.get("pair") else {})
         return known
 
     usual = {"records": True, "general": saved is not None, "needless": when_needless(info.layout, "a")}
