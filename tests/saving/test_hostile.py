@@ -655,7 +655,7 @@ def test_errors_of_mappings_are_torchs(torch: Any, tmp_path: Any, shared: bool, 
 def test_a_mapping_does_not_wait_for_a_pipe(tmp_path: Any) -> None:
     os.mkfifo(tmp_path / "pipe")
     for shared in (True, False):
-        with pytest.raises(RuntimeError, match="unable to resize|size <0> is smaller"):
+        with pytest.raises(RuntimeError, match=r"unable to resize|size <0> is smaller"):
             wengert.from_file(str(tmp_path / "pipe"), shared, 5)
 
 

@@ -160,4 +160,3 @@ def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype
     if wanted < 0 or shared:
         raise RuntimeError(f"unable to {doing}: Cannot allocate memory (12)")
     raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")
-

@@ -236,7 +236,7 @@ class _Hook(weakref.ref[Mark]):
     __slots__ = ("hook",)
     hook: Any
 
-    def __call__(self, info: Any, args: Any, proceed: Any) -> Any:  # type: ignore[override]  nobody asks for the mark
+    def __call__(self, info: Any, args: Any, proceed: Any) -> Any:  # type: ignore[override]  # nobody asks for the mark
         return self.hook(info, args, proceed)
 
 

@@ -269,7 +269,7 @@ def _tiled(size: Size, chunks: list[ChunkStorageMetadata]) -> bool:
     Each dimension is measured by random numbers: only parts that cover all of it once have its volume then, but for a
     chance of about 2**-58. So the time is that of reading the parts, however they lie.
     """
-    rulers = [defaultdict(lambda: secrets.randbelow(_PRIME)) for _ in size]
+    rulers: list[dict[int, int]] = [defaultdict(lambda: secrets.randbelow(_PRIME)) for _ in size]
 
     def volume(begins: Any, sizes: Any) -> int:
         lengths = (at[b + n] - at[b] for at, b, n in zip(rulers, begins, sizes, strict=True))
