@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -88,6 +91,28 @@ def test_fork_while_another_thread_walks_back() -> None:
     with busy(walks):
         assert [forked(walks) for _ in range(8)] == [0] * 8
     walks()
+
+
+def test_fork_while_another_thread_compiles() -> None:
+    program = torch.compiler.program(lambda x: (x.sin() * 2).sum(), torch.ones(3))
+    compilers, record = (import_module(f"wengert._compile.{name}") for name in ("c.compilers", "record"))
+
+    def works() -> None:
+        torch.compile(lambda x: (x.cos() * 2).sum())(torch.ones(3))
+        with compilers._lock, program.lock:  # the compiler is looked for, the program runs
+            pass
+
+    locks = [compilers._lock, record.recording, program.lock]
+
+    def holds() -> None:
+        with contextlib.ExitStack() as stack:
+            for lock in locks:
+                stack.enter_context(lock)
+            time.sleep(0.2)
+
+    with busy(holds):
+        assert [forked(works) for _ in range(4)] == [0] * 4
+    works()
 
 
 _INTERRUPTED = """

@@ -57,6 +57,29 @@ def test_views_are_written_without_the_rest_of_their_memory(tmp_path: Path) -> N
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 20_000
 
 
+def test_a_state_that_holds_itself_is_an_error(tmp_path: Path) -> None:
+    looped: dict[str, Any] = {}
+    looped["again"] = looped
+    with pytest.raises(RecursionError, match="nested more than"):
+        flatten_state_dict(looped)
+    deep: dict[str, Any] = {"x": torch.ones(1)}
+    for _ in range(98):
+        deep = {"x": deep}
+    dcp.save(deep, checkpoint_id=tmp_path)
+    assert str(whole(dcp.FileSystemReader(tmp_path))) == str(deep)
+    with pytest.raises(dcp.api.CheckpointException, match="nested more than"):  # it could not be read
+        dcp.save({"x": deep}, checkpoint_id=tmp_path)
+
+
+def test_parts_may_lie_in_any_way() -> None:
+    wheel = [((0, 0), (1, 2)), ((0, 2), (2, 1)), ((2, 1), (1, 2)), ((1, 0), (2, 1)), ((1, 1), (1, 1)), ((3, 3), (0, 0))]
+    parts = [metadata.ChunkStorageMetadata(torch.Size(begin), torch.Size(n)) for begin, n in wheel]
+    assert filesystem._tiled(torch.Size((3, 3)), parts)
+    parts[4] = parts[0]  # its volume fits, its place does not
+    parts[0] = metadata.ChunkStorageMetadata(torch.Size((0, 0)), torch.Size((1, 1)))
+    assert not filesystem._tiled(torch.Size((3, 3)), parts)
+
+
 def test_parts_of_a_tensor_are_put_together(tmp_path: Path) -> None:
     """As several processes write a sharded tensor."""
     writer, size = dcp.FileSystemWriter(tmp_path), torch.Size
@@ -181,6 +204,10 @@ def test_metadata_runs_no_code(tmp_path: Path) -> None:
             dcp.FileSystemReader(tmp_path).read_metadata()
 
 
+def _parts(*places: tuple[int, int]) -> list[metadata.ChunkStorageMetadata]:
+    return [metadata.ChunkStorageMetadata(torch.Size((begin,)), torch.Size((n,))) for begin, n in places]
+
+
 def _with(change: Any) -> metadata.Metadata:
     size = torch.Size
     chunk = metadata.ChunkStorageMetadata(size((0,)), size((2,)))
@@ -201,6 +228,10 @@ def _with(change: Any) -> metadata.Metadata:
         lambda m, e, c, i: setattr(i, "length", 2.5),
         lambda m, e, c, i: setattr(c, "sizes", torch.Size((3,))),
         lambda m, e, c, i: setattr(c, "offsets", torch.Size((1,))),
+        lambda m, e, c, i: setattr(c, "sizes", torch.Size((1,))),  # the other element would stay as it was
+        lambda m, e, c, i: setattr(e, "chunks", []),
+        lambda m, e, c, i: setattr(e, "chunks", _parts((0, 1), (0, 1))),  # one is there twice, the other is not
+        lambda m, e, c, i: setattr(e, "chunks", _parts((0, 2), (1, 1))),
         lambda m, e, c, i: setattr(e, "chunks", None),
         lambda m, e, c, i: setattr(e, "properties", None),
         lambda m, e, c, i: setattr(m, "storage_data", []),

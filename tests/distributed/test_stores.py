@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
+import signal
 import socket
 import struct
 import threading
@@ -69,6 +71,21 @@ def test_a_key_that_another_thread_sets_ends_the_wait(kind: str, tmp_path: Path)
     thread.start()
     assert store.get("late") == b"1"
     thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
+@pytest.mark.parametrize("kind", ["tcp", "file"])
+def test_a_fork_has_answers_of_its_own(kind: str, tmp_path: Path) -> None:
+    """A child that used its parent's connection read the parent's answers; one whose lock was held waited for ever."""
+    store = made(_stores, kind, tmp_path)
+    store.multi_set(["parent", "child"], ["1", "2"])
+    with store._lock:
+        child = os.fork()
+        if not child:
+            signal.alarm(60)
+            os._exit(any(store.get("child") != b"2" for _ in range(100)))
+    assert all(store.get("parent") == b"1" for _ in range(100))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_file_store_is_removed_by_its_last_user_and_refuses_other_files(tmp_path: Path) -> None:

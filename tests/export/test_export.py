@@ -464,6 +464,14 @@ def test_jit_trace_runs_the_operators_of_the_examples(tmp_path: Any) -> None:
     x = torch.randn(7, 3)
     assert torch.equal(torch.jit.load(tmp_path / "linear.pt")(x), linear(x)) and torch.equal(made(x), linear(x))
 
+    made.weight = nn.Parameter(torch.full((2, 3), 7.0))
+    torch.jit.save(made, tmp_path / "linear.pt", _extra_files={"text": "a", "bytes": b"b"})
+    texts: dict[str, Any] = {"text": "", "bytes": "", "absent": "c"}
+    again = torch.jit.load(tmp_path / "linear.pt", _extra_files=texts)
+    assert torch.equal(again(x), made(x)) and texts == {"text": b"a", "bytes": b"b", "absent": b""}
+    with pytest.raises(AssertionError, match="Expected string but got <class 'int'>"):
+        made.save(tmp_path / "linear.pt", {"number": 3})
+
     def branch(x: Any) -> Any:
         return x * 2 if x.sum() > 0 else -x
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import io
 import json
+import os
 import pickle
 import struct
 import subprocess
@@ -633,6 +634,44 @@ def test_a_mapping_of_a_negative_size_is_an_error(torch: Any, tmp_path: Any) -> 
         for shared in (True, False):
             with pytest.raises(RuntimeError, match=r"unable to mmap -4 bytes from file <.*>: Cannot allocate memory"):
                 lib.from_file(str(tmp_path / "x"), shared=shared, size=-1)
+
+
+@pytest.mark.parametrize(("shared", "size"), [(True, 5), (False, 5), (True, 2**58), (True, 0)])
+@pytest.mark.parametrize("name", ["", "new"])
+def test_errors_of_mappings_are_torchs(torch: Any, tmp_path: Any, shared: bool, size: int, name: str) -> None:
+    said = []
+    for lib in (torch, wengert):
+        try:
+            said.append(str(lib.from_file(str(tmp_path / name), shared, size).shape))
+        except RuntimeError as error:
+            said.append(str(error))
+        said.append(str([(path.name, path.stat().st_size, path.stat().st_mode) for path in tmp_path.iterdir()]))
+        for path in tmp_path.iterdir():
+            path.unlink()
+    assert said[:2] == said[2:]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_mapping_does_not_wait_for_a_pipe(tmp_path: Any) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for shared in (True, False):
+        with pytest.raises(RuntimeError, match=r"unable to resize|size <0> is smaller"):
+            wengert.from_file(str(tmp_path / "pipe"), shared, 5)
+
+
+def test_a_mapping_is_of_the_file_whose_size_was_asked(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name was opened again for the mapping, when another file could have it: numbers came from that one."""
+    path, fstat = tmp_path / "x", os.fstat
+    path.write_bytes(b"a" * 8)
+
+    def replaced(number: int) -> Any:
+        (tmp_path / "other").write_bytes(b"b" * 8)
+        os.replace(tmp_path / "other", path)
+        return fstat(number)
+
+    monkeypatch.setattr(os, "fstat", replaced)
+    monkeypatch.setattr(os.path, "getsize", lambda name: replaced(os.open(name, os.O_RDONLY)).st_size)
+    assert bytes(wengert.from_file(str(path), False, 8, dtype=wengert.uint8).tolist()) == b"a" * 8
 
 
 # --------------------------------------------------------------------------------------------- archives that lie

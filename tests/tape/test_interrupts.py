@@ -31,6 +31,7 @@ if __name__ == "__main__":
 from safe_programs import LASTING, PROGRAMS
 
 import wengert as torch
+from wengert._arrays.random import twister
 from wengert._base import modes
 from wengert._base.heap import is_frozen
 from wengert._base.torch_function import STATE
@@ -222,6 +223,61 @@ def test_an_interrupt_leaves_nothing_on(name: str) -> None:
     for at in few:
         error = KeyboardInterrupt if at % 4 else MemoryError
         assert not interrupted(name, at, error, before), f"{error.__name__} at call {at} of {count}"
+
+
+def _wrapper() -> Any:
+    class Wrapper(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            raise NotImplementedError
+
+    return torch.Tensor._make_wrapper_subclass(Wrapper, (2,))
+
+
+def _volatile() -> Any:
+    x = torch.ones(2)
+    x.volatile = True
+    return x * 2
+
+
+def _twister() -> Any:
+    made = twister.Twister()
+    made.seed(3)
+    made.words(1_000_000)  # more than Python's makes
+    return made
+
+
+def _hooked_leaf() -> Any:
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(lambda g: g)
+    return x
+
+
+ENDS: dict[str, Callable[[], Any]] = {
+    "wrapper": _wrapper,
+    "volatile": _volatile,
+    "twister": _twister,
+    "shared": lambda: torch.ones(2).share_memory_(),
+    "hooked": _hooked_leaf,
+    "inference": lambda: torch.inference_mode()(torch.ones)(2),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_what_ends_with_an_object_ends_in_c(name: str) -> None:
+    """Python drops an exception that comes while an object dies: Ctrl-C, as soon as a function of Python begins."""
+    before, made, called = state(), ENDS[name](), []
+
+    def profile(frame: Any, event: str, arg: Any) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_qualname)
+
+    sys.setprofile(profile)
+    del made
+    sys.setprofile(None)
+    assert not called
+    after = state()
+    assert {key: after[key] for key in before if key != "random"} == {k: v for k, v in before.items() if k != "random"}
 
 
 # ------------------------------------------------------------------------------------------------------------- workers

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import wengert as torch
+from wengert._tape import saved_names
+from wengert._tape.node import Node, unnamed
 
 make = torch._C._autograd._make_saved_tensor
 
@@ -103,3 +105,21 @@ def test_one_goes_through_the_hooks() -> None:
     assert counts == [1, 2]
     assert first.tolist() == second.tolist() == [2.0]
     assert (first is a, first.requires_grad) == (False, True)
+
+
+def test_an_interrupted_look_at_a_node_leaves_the_names_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each name was taken out of the set before its attribute was made: after Ctrl-C nodes never had it, and of two
+    threads one found the set not empty and nothing in it."""
+
+    def interrupted(key: str) -> Any:
+        raise KeyboardInterrupt
+
+    unnamed.add("interrupted")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(saved_names, "_Saved", interrupted)
+        saved_names.name_all()
+    saved_names.name_all()
+    assert not unnamed and isinstance(Node._saved_interrupted, saved_names._Saved)  # type: ignore[attr-defined]
+    for name in ("_saved_interrupted", "_raw_saved_interrupted"):
+        monkeypatch.delattr(Node, name)
+    monkeypatch.setattr(saved_names, "_named", saved_names._named - {"interrupted"})

@@ -753,6 +753,29 @@ def test_what_a_process_leaves_is_text_in_a_file_of_its_own(tmp_path: Path, monk
     assert not [*tmp_path.iterdir()]
 
 
+@needs_fork
+def test_processes_that_cannot_all_be_started_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import multiprocessing
+
+    import wengert.multiprocessing as mp
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process, made = multiprocessing.get_context("fork").Process, []
+
+    def start(self: Any) -> None:
+        if made:
+            raise BlockingIOError("no more processes")
+        made.append(self)
+        multiprocessing.process.BaseProcess.start(self)
+
+    monkeypatch.setattr(process, "start", start)
+    event = mp.get_context("fork").Event()
+    with pytest.raises(BlockingIOError):
+        mp.start_processes(data_cases.wait_and_exit, (event,), nprocs=3, start_method="fork")
+    assert not made[0].is_alive()
+    assert not [*tmp_path.iterdir()]
+
+
 # ------------------------------------------------------------------------------------------------ beside the real torch
 def loaders(torch: Any) -> dict[str, Any]:
     """Loaders of every sort, made with one of the two libraries."""

@@ -130,21 +130,33 @@ def _compared(shape: Any, strides: Any, d: int, e: int) -> int:
 def mapped_file(filename: str | os.PathLike[str], shared: bool, size: int, dtype: Any) -> Any:
     """An array of ``size`` elements on the memory of a file.
 
-    If ``shared``, writes to the array go to the file, which is created or enlarged if necessary.
-    Raises RuntimeError for a file that does not exist or is too small.
+    If ``shared``, writes to the array go to the file, which is created or enlarged if necessary. The file is opened
+    once: another one may have its name a moment later.
+    Raises RuntimeError for a file that does not exist or is too small, and for what is no file.
     """
+    import mmap  # seldom needed
+
     name, wanted = os.fspath(filename), size * dtype.itemsize
-    if wanted < 0:
-        raise RuntimeError(f"unable to mmap {wanted} bytes from file <{name}>: Cannot allocate memory (12)")
-    if shared:
-        with open(name, "ab") as file:
-            if file.tell() < wanted:
-                file.truncate(wanted)
-    elif not os.path.exists(name):
-        raise RuntimeError(f"unable to open file <{name}> in read-only mode: No such file or directory (2)")
-    have = os.path.getsize(name)
-    if have < wanted:
-        raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")
-    if not size:
+    if not wanted:
         return np.empty(0, dtype)
-    return np.asarray(np.memmap(name, dtype, "r+" if shared else "c", shape=(size,)))
+    kind = (os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY) | getattr(os, "O_BINARY", 0)
+    kind |= getattr(os, "O_NONBLOCK", 0)  # a pipe of that name would be waited for
+    number, doing = -1, f"open file <{name}> in {'read-write' if shared else 'read-only'} mode"
+    try:
+        number = os.open(name, kind, 0o600)
+        doing = f"resize file <{name}> to the right size"
+        if shared and os.fstat(number).st_size < wanted <= sys.maxsize:
+            os.ftruncate(number, wanted)
+        have = os.fstat(number).st_size
+        doing = f"mmap {wanted} bytes from file <{name}>"
+        if have >= wanted >= 0:
+            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+            return np.frombuffer(mmap.mmap(number, wanted, access=access), dtype, size)
+    except OSError as error:
+        raise RuntimeError(f"unable to {doing}: {error.strerror} ({error.errno})") from None
+    finally:
+        if number >= 0:
+            os.close(number)
+    if wanted < 0 or shared:
+        raise RuntimeError(f"unable to {doing}: Cannot allocate memory (12)")
+    raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")

@@ -20,14 +20,19 @@ from typing import Any, TypeVar
 L = TypeVar("L")
 
 _locks: list[weakref.ref[Any]] = []  # those for which a fork waits, each as long as it lives
+_reopened: list[weakref.ref[Any]] = []  # those that are open in a child
 _taken: list[Any] = []  # those that a fork holds now
 _left: list[Any] = []  # what repeats the signal, unless all locks were taken
 
 
+def _living(locks: list[weakref.ref[Any]]) -> Any:
+    """An iterator of C, each of whose steps gives an iterator over the locks that live."""
+    return map(filter, repeat(None), map(map, repeat(call), map(list, repeat(locks))))
+
+
 def _taking() -> Any:
     """An iterator of C, each of whose steps takes the locks and puts each into the list as soon as it is taken."""
-    living = map(filter, repeat(None), map(map, repeat(call), map(list, repeat(_locks))))
-    return map(_taken.extend, map(filter, repeat(methodcaller("acquire")), living))
+    return map(_taken.extend, map(filter, repeat(methodcaller("acquire")), _living(_locks)))
 
 
 _everything = repeat(slice(None))
@@ -38,17 +43,18 @@ _tell = map(deque, map(map, repeat(call), map(list, repeat(_left))), repeat(0)).
 _give = map(
     setitem, repeat(_taken), _everything, map(filter, repeat(methodcaller("release")), repeat(_taken))
 ).__next__  # ``release`` gives None, so nothing is left
+_reopen = map(deque, map(map, repeat(methodcaller("_at_fork_reinit")), _living(_reopened)), repeat(0)).__next__
 
 if hasattr(os, "register_at_fork"):
     for _step in (_tell, _take_again, _take, _expect):  # the last one first
         os.register_at_fork(before=_step)
     os.register_at_fork(after_in_parent=_give, after_in_child=_give)
+    os.register_at_fork(after_in_child=_reopen)
 
 
 def reopened(lock: L) -> L:
     """A lock that is open in a child, whoever held it: for what is whole again as soon as it is used again."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lock._at_fork_reinit)
+    _reopened.append(weakref.ref(lock, _reopened.remove))
     return lock
 
 

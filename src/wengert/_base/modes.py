@@ -120,10 +120,13 @@ class Marks(list[Any]):
         known = self[-1]() if self else None
         if known is not None:
             return known
-        made = Mark()
+        made = self._new()
         for entries in (self, *more):
             entries.append(weakref.ref(made, entries.remove))
         return made
+
+    def _new(self) -> Mark:
+        return Mark()
 
 
 slow_if_recording: list[Any] = []
@@ -218,14 +221,40 @@ def watch_operators(hook: Any) -> None:
 
 def unwatch_operators(hook: Any) -> None:
     """Undo one ``watch_operators``."""
-    if slow_if_recording:  # already None when the interpreter shuts down
-        watching(hook)[1]()
+    watching(hook)[1]()
 
 
 def watching(hook: Any, *entries: tuple[list[Any], Any]) -> tuple[Any, Any]:
     """Functions of C that wrap every operator in a hook and add entries to lists, and that undo it."""
     entries = ((slow_if_recording, "watched"), (slow_always, "watched"), (slow_hooks, hook), *entries)
     return tuple(together(*[partial(getattr(to, how), entry) for to, entry in entries]) for how in ("append", "remove"))
+
+
+class _Hook(weakref.ref[Mark]):
+    """An entry of ``slow_hooks`` that lasts as long as a mark."""
+
+    __slots__ = ("hook",)
+    hook: Any
+
+    def __call__(self, info: Any, args: Any, proceed: Any) -> Any:  # type: ignore[override]  # nobody asks for the mark
+        return self.hook(info, args, proceed)
+
+
+class Watched(Marks):
+    """Marks of what a hook around every operator is for: the hook lasts as long as one of them lives."""
+
+    __slots__ = ("_hook",)
+
+    def __init__(self, hook: Any) -> None:
+        super().__init__()
+        self._hook = hook
+
+    def _new(self) -> Mark:
+        made = reason()
+        entry = _Hook(made, slow_hooks.remove)
+        entry.hook = self._hook
+        slow_hooks.append(entry)
+        return made
 
 
 def unhooked(*args: Any) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import threading
 import weakref
 from math import inf
 from time import perf_counter
@@ -21,6 +20,7 @@ import numpy as np
 from wengert._dynamo.exc import FailOnRecompileLimitHit, RecompileError, Unsupported
 
 from .._base.errors import INTERNAL, noted
+from .._base.forks import new_lock
 from .._base.modes import MODE, anomaly, in_transform, inference_tensors, slow_always
 from .._base.torch_function import STATE
 from .._base.tracing import COMPILING, TRACER
@@ -90,7 +90,7 @@ class Program:
 
     def __init__(self, r: Recording, owners: list[int], title: str, backend: Any) -> None:
         self.recording = r
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.guards = Guards(r.finder)
         self.forward = NumpyProgram(r.forward, title, owners)
         self.needed = _needed(r, self.forward)

@@ -20,6 +20,7 @@ from .._arrays.random.generator import _living as generators
 from .._arrays.random.generator import default_generator
 from .._base.errors import INTERNAL
 from .._base.exports import is_ours
+from .._base.forks import reopened
 from .._base.heap import living_of
 from .._base.modes import MODE, watching
 from .._base.tracebacks import shorten
@@ -38,7 +39,7 @@ from .watch import Finder
 
 _IMPORTS = ("_find_and_load", "_find_spec")
 _SHORTEN = shorten.__code__  # what an error passes on its way out: it reads the program's text
-recording = threading.RLock()  # held while tensors hold traced values
+recording = reopened(threading.RLock())  # held while tensors hold traced values
 
 
 class Recording:

@@ -7,6 +7,7 @@ What the program returns is the caller's own memory, as eager's results are.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import keyword
 import linecache
@@ -87,8 +88,9 @@ class NumpyProgram:
         body = "\n".join(f"    {line}" for line in self.lines)
         self.name = f"<compiled {title} {_count()}>"
         self.source = f"def program({names}):\n{body}\n"
-        while _ended:
-            linecache.cache.pop(_ended.pop().name, None)
+        with contextlib.suppress(IndexError):  # other threads take them too
+            while True:
+                linecache.cache.pop(_ended.pop().name, None)
         linecache.cache[self.name] = (len(self.source), None, self.source.splitlines(True), self.name)
         exec(compile(self.source, self.name, "exec"), self.scope)
         self.gone = _Gone(self, _ended.append)

@@ -289,12 +289,12 @@ _named: set[str] = set()
 
 def name_all() -> None:
     """Give nodes the attributes ``_saved_NAME`` and ``_raw_saved_NAME`` for the names that have none yet."""
-    while unnamed:
-        key = unnamed.pop()
+    for key in tuple(unnamed):
         if key not in _named:
-            _named.add(key)
             setattr(Node, "_saved_" + key, _Saved(key))
             setattr(Node, "_raw_saved_" + key, _RawSaved(key))
+            _named.add(key)
+        unnamed.discard(key)  # last, for interrupts and for other threads
 
 
 unnamed.update(e[0] if type(e) is tuple else e.partition("<")[0] for names in _NAMES.values() for e in names)

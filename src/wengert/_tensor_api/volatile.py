@@ -6,11 +6,10 @@ slow path checks its operands.
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 from .._base.errors import warn
-from .._base.modes import unwatch_operators, watch_operators
+from .._base.modes import Watched
 from .._base.registry import Operator
 from .._kinds.slow_path import quiet
 from .._tape.tensor import Tensor
@@ -18,7 +17,7 @@ from .._tape.tensor import Tensor
 
 def is_volatile(t: Any) -> bool:
     """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
-    return isinstance(t, Tensor) and bool(t.__dict__.get("_volatile", False))
+    return isinstance(t, Tensor) and "_volatile" in t.__dict__
 
 
 def get_volatile(t: Tensor) -> bool:
@@ -35,30 +34,18 @@ def get_volatile(t: Tensor) -> bool:
     return is_volatile(t)
 
 
-_alive: dict[int, weakref.ref[Tensor]] = {}
-
-
 def mark_volatile(t: Tensor) -> Tensor:
     """Make a tensor volatile."""
-    if not _alive:
-        watch_operators(_hook)
-    key = id(t)
-    _alive[key] = weakref.ref(t, lambda _: _gone(key))
-    t.__dict__["_volatile"] = True
+    t.__dict__["_volatile"] = _alive.mark()
     return t
-
-
-def _gone(key: int) -> None:
-    if _alive.pop(key, None) is not None and not _alive:
-        unwatch_operators(_hook)
 
 
 def set_volatile(t: Tensor, value: bool) -> None:
     """``t.volatile = True``, the syntax of PyTorch 0.1."""
     if value:
         mark_volatile(t)
-    elif t.__dict__.pop("_volatile", None):
-        _gone(id(t))
+    else:
+        t.__dict__.pop("_volatile", None)
 
 
 def _hook(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
@@ -69,3 +56,6 @@ def _hook(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
     for r in result if isinstance(result, (tuple, list)) else (result,):
         mark_volatile(r)
     return result
+
+
+_alive = Watched(_hook)

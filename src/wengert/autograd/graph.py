@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._arrays.memory import storage_of
+from .._base.forks import new_lock
 from .._base.modes import MODE, NO_SAVED_HOOKS, changed, enter, in_reverse_mode, leave_mode, replaced
 from .._base.modes import saved_tensors_hooks as _active_hooks
 from .._tape.engine import current_pass
@@ -356,7 +357,7 @@ def _pass_id() -> tuple[Any, int]:
 
 
 def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
-    lock = threading.Lock()
+    lock = new_lock()
     latest: list[int] = []  # the passes in which fn has run
 
     def hook(grad: Tensor) -> None:
@@ -372,7 +373,7 @@ def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 
 
 def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
-    lock = threading.Lock()
+    lock = new_lock()
     state: dict[int, list[Any]] = {}  # by pass: [calls left, gradients]
     sources = [_source(t) for t in tensors]
     has_leaf = any(type(current_fn(t)) is AccumulateGrad for t in tensors)

@@ -85,6 +85,17 @@ class Store:
     def _key(self, key: str | bytes, what: str = "get") -> bytes:
         return _bytes(key, what)
 
+    _process = 0  # the one that the store was made in, or a fork of it that has used it
+
+    def _check_process(self) -> None:
+        """Begin anew in a fork: a thread of the parent may hold the lock for ever, and its answers are the parent's."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._begin()
+
+    def _begin(self) -> None:
+        """Make what a process has for itself."""
+
     def _late(self, code: int, keys: Sequence[bytes], seconds: float) -> Exception:
         return DistStoreError("Wait timeout")
 
@@ -240,7 +251,7 @@ class TCPStore(Store):
         timeout: timedelta = timedelta(seconds=300), wait_for_workers: bool = True, multi_tenant: bool = False,
         master_listen_fd: int | None = None, use_libuv: bool = True,
     ) -> None:  # fmt: skip
-        self._timeout, self._lock, self._world_size = timeout, threading.Lock(), world_size
+        self._timeout, self._world_size = timeout, world_size
         self.host, self.libuvBackend, self._daemon = host_name, use_libuv, None
         if is_master:
             self._daemon = _running.get(port) if multi_tenant else None
@@ -248,9 +259,17 @@ class TCPStore(Store):
                 self._daemon = Daemon(host_name, port)
             port = self._daemon.port
         self.port = port
+        self._check_process()
         self._connect(timeout.total_seconds())
         if wait_for_workers and world_size:
             self._wait_for_workers(world_size, is_master, timeout.total_seconds())
+
+    _socket: Any = None
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        if self._socket is not None:
+            self._socket.close()  # the parent's stays open
 
     def _connect(self, seconds: float) -> None:
         self._socket = connect(self.host, self.port, seconds)
@@ -266,6 +285,7 @@ class TCPStore(Store):
             come = self.add("wengert/come", 0)
 
     def _ask(self, code: int, *arguments: bytes) -> list[bytes] | None:
+        self._check_process()
         with self._lock:
             if self._socket.fileno() < 0:
                 self._connect(0.0)
@@ -399,9 +419,11 @@ class FileStore(Store):
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         self.path = file_name
-        self._table, self._read, self._lock = server.Table(), 0, threading.RLock()
         self.add("efcount/", 1)
         self._closing = weakref.finalize(self, _last_removes, file_name, os.getpid())
+
+    def _begin(self) -> None:
+        self._table, self._read, self._lock = server.Table(), 0, threading.RLock()
 
     def _take(self, file: Any) -> None:
         """Lock the file, which another process may hold that is stopped."""
@@ -419,6 +441,7 @@ class FileStore(Store):
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Any]:
         """The file, locked; the table has what others have written."""
+        self._check_process()
         with self._lock, open(self.path, "a+b") as file:
             self._take(file)
             file.seek(self._read)
@@ -487,7 +510,7 @@ def _last_removes(path: str, owner: int) -> None:
     if os.getpid() != owner or not os.path.exists(path):
         return
     store = FileStore.__new__(FileStore)
-    store.path, store._table, store._read, store._lock = path, server.Table(), 0, threading.RLock()
+    store.path = path
     with contextlib.suppress(OSError, DistStoreError, ValueError):
         if store.add("efcount/", -1) <= 0:
             os.unlink(path)

@@ -68,6 +68,7 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
         extra_files: texts to keep with it, by name.
 
     Raises:
+        AssertionError: an extra file is neither text nor bytes.
         TypeError: ``ep`` is not an ``ExportedProgram``.
         ValueError: its inputs or results have containers that are not Python's own.
 
@@ -82,6 +83,9 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
         raise TypeError(
             f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead."
         )
+    for text in (extra_files or {}).values():
+        if not isinstance(text, (str, bytes)):
+            raise AssertionError(f"Expected string but got {type(text)}")
     nodes, outputs = _written_graph(ep.graph_module)
     tensors = {s.target: ep.tensor(str(s.target)) for s in ep.graph_signature.input_specs if s.target is not None}
     torch.save(

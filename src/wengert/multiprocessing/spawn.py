@@ -202,14 +202,21 @@ def start_processes(
         ProcessException: the first failure, if ``join``.
     """
     context: Any = multiprocessing.get_context(start_method)
-    processes, error_files = [], []
-    for index in range(nprocs):
-        handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".txt")
-        os.close(handle)
-        process = context.Process(target=_run, args=(fn, index, args, error_file), daemon=daemon)
-        process.start()
-        processes.append(process)
-        error_files.append(error_file)
+    processes: list[Any] = []
+    error_files: list[str] = []
+    try:
+        for index in range(nprocs):
+            handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".txt")
+            error_files.append(error_file)
+            os.close(handle)
+            process = context.Process(target=_run, args=(fn, index, args, error_file), daemon=daemon)
+            processes.append(process)
+            process.start()
+    except BaseException:  # the others would wait for those that were not started, and Python for them when it ends
+        failed = ProcessContext([process for process in processes if process.pid], error_files)
+        failed._end_all(None)
+        failed._removed()
+        raise
     started = ProcessContext(processes, error_files)
     if not join:
         return started

@@ -17,7 +17,7 @@ import numpy as np
 from .._base import dtypes
 from .._base.aten_names import aten_name
 from .._base.grad_mode import grad_mode
-from .._base.modes import unwatch_operators, watch_operators, writes
+from .._base.modes import Watched, writes
 from .._base.registry import PUBLIC, TRANSFORMED, XP, Operator
 from .._base.torch_function import _disabled_torch_dispatch_impl
 from .._payloads.meta import dense_strides
@@ -36,20 +36,6 @@ _asked: ContextVar[tuple[Any, tuple[Any, ...], list[Any]]] = ContextVar("wengert
 it is the operator's result, the same object, if it lives until then."""
 
 
-class _Watch:
-    """The hook on operators, which lasts as long as a payload holds this."""
-
-    def __init__(self) -> None:
-        watch_operators(_around)
-
-    def __del__(self) -> None:
-        if unwatch_operators is not None:  # the interpreter clears modules when it ends
-            unwatch_operators(_around)
-
-
-_watch: Any = lambda: None  # a weak reference to the one there is
-
-
 class Wrapped(Transformed):
     """The metadata of a wrapper, and what its tensor is made of again when only this is left of it.
 
@@ -62,14 +48,10 @@ class Wrapped(Transformed):
     tag = 0
 
     def __init__(self, owner: Tensor, shape: tuple[int, ...], dtype: Any, strides: Any, place: Any) -> None:
-        global _watch
         self._shape, self._dtype, self.strides, self.place = shape, VALUE_DTYPES[dtype, _DEPTH], strides, place
         self.cls, self.state, self.owner = type(owner), owner.__dict__, weakref.ref(owner)
         self.kept: dict[str, Any] = {}
-        self.watch = _watch()
-        if self.watch is None:
-            self.watch = _Watch()
-            _watch = weakref.ref(self.watch)
+        self.watch = _wrappers.mark()
 
     v = property(lambda self: None)
     shape = property(lambda self: self._shape)
@@ -258,6 +240,9 @@ def _around(info: Operator, args: tuple[Any, ...], proceed: Any) -> Any:
     if isinstance(result, Tensor):
         return _adopted(result, tensors)
     return type(result)([_adopted(t, tensors) for t in result]) if type(result) in (list, tuple) else result
+
+
+_wrappers = Watched(_around)  # not empty while there are wrappers
 
 
 def _adopted(t: Tensor, operands: list[Tensor]) -> Tensor:

@@ -6,6 +6,7 @@ NumPy's makes words three times as fast, but to import `numpy.random` takes as l
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,15 @@ except ImportError:  # the class without the module in Python around it, which i
 
 BLOCK_WORDS = 624  # words that the twister makes at once
 _WORDS, _SEEDS = 100 * BLOCK_WORDS, 50  # that Python's makes
-_idle: list[Any] = []  # engines of twisters that are gone: to make one takes as long as to seed it fifty times
+
+
+class _Lent(weakref.ref["Twister"]):
+    """An engine and the twister that uses it; an interrupt in a ``__del__`` would be dropped."""
+
+    engine: Any
+
+
+_idle: list[_Lent] = []  # engines of twisters that are gone: to make one takes as long as to seed it fifty times
 
 
 class Twister:
@@ -28,7 +37,7 @@ class Twister:
 
     def __init__(self) -> None:
         if "numpy.random" in sys.modules:
-            self._numpys = _engine()
+            self._numpys = self._borrowed()
         else:
             self._python = Random()
         self._words, self._seeds = _WORDS, _SEEDS
@@ -54,7 +63,7 @@ class Twister:
                     key.append(seed)
                 self._python.setstate((*key, BLOCK_WORDS))
                 return
-            self._numpys = _engine()
+            self._numpys = self._borrowed()
         np.random.RandomState(self._numpys).seed(seed)
 
     def set_key(self, key: np.ndarray) -> None:
@@ -79,19 +88,13 @@ class Twister:
             self._words -= count
             if self._words >= 0 and "numpy.random" not in sys.modules:
                 return np.frombuffer(self._python.getrandbits(32 * count).to_bytes(4 * count, "little"), "<u4")
-            engine = _engine()
+            engine = self._borrowed()
             engine.state = {"bit_generator": "MT19937", "state": {"key": self.key(), "pos": BLOCK_WORDS}}
             self._numpys = engine
         return np.asarray(self._numpys.random_raw(count))
 
-    def __del__(self) -> None:
-        if self._numpys is not None and _idle is not None:  # the interpreter clears modules when it ends
-            _idle.append(self._numpys)
-
-
-def _engine() -> Any:
-    """NumPy's engine, in any state."""
-    try:
-        return _idle.pop()
-    except IndexError:
-        return np.random.MT19937()
+    def _borrowed(self) -> Any:
+        """NumPy's engine, in any state, which others may use when this is gone."""
+        lent = self._lent = _Lent(self, _idle.append)
+        lent.engine = _idle.pop().engine if _idle else np.random.MT19937()
+        return lent.engine

@@ -95,9 +95,10 @@ def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Write what ``trace`` gave to a file.
+    """Write what ``trace`` gave to a file, with texts or bytes by name, ``_extra_files``.
 
     Raises:
+        AssertionError: an extra file is neither text nor bytes.
         RuntimeError: ``m`` is something else.
     """
     from ._traced import TracedModule
@@ -108,18 +109,20 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> None:
             "Why: only a trace has a graph that a file can hold.",
             "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class.",
         )
-    m.save(f)
+    m.save(f, _extra_files)
 
 
 def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:
     """Read what ``save`` wrote. Nothing in the file is run.
+
+    ``_extra_files``: a dict whose values are replaced by the bytes that the file has under its keys.
 
     Raises:
         RuntimeError: it is another file; PyTorch's own hold compiled programs.
     """
     from ._traced import loaded
 
-    return loaded(f)
+    return loaded(f, _extra_files)
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import os
 import re
 from types import FunctionType, ModuleType
@@ -30,9 +31,11 @@ class TracedModule(GraphModule, torch.jit.ScriptModule):
     program: ExportedProgram
     original_name = "Module"
 
-    def save(self, f: Any, **_: Any) -> None:
-        """Write the trace to a file, which ``torch.jit.load`` reads."""
-        save(self.program, f)
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Write the trace to a file, which ``torch.jit.load`` reads, with the tensors that the module has now."""
+        for tensors in (self.program.state_dict, self.program.constants):
+            tensors.update({name: functools.reduce(getattr, name.split("."), self) for name in tensors})
+        save(self.program, f, extra_files=_extra_files)
 
     def _get_name(self) -> str:
         return self.original_name
@@ -56,18 +59,21 @@ def traced(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TracedMo
     return _module_of(program, type(func).__name__ if module is func else getattr(func, "__name__", "function"))
 
 
-def loaded(f: Any, map_location: Any = None) -> TracedModule:
-    """Read a trace."""
+def loaded(f: Any, extra_files: dict[str, Any] | None = None) -> TracedModule:
+    """Read a trace; the values of ``extra_files`` become the bytes that the file has under its keys."""
     if isinstance(f, (str, os.PathLike)) and not os.path.isfile(f):
         raise ValueError(f"The provided filename {f} {'is a directory' if os.path.isdir(f) else 'does not exist'}")
+    found = dict.fromkeys(extra_files or (), b"")
     try:
-        program = load(f)
+        program = load(f, extra_files=found)
     except RuntimeError as e:
         raise noted(
             RuntimeError(f"torch.jit.load: the file holds no trace that wengert wrote ({e})"),
             "Why: PyTorch's own files of torch.jit.save hold compiled programs, and wengert has no TorchScript.",
             "What to do: torch.save(module.state_dict(), path), and load_state_dict into the module's class.",
         ) from e
+    for name, text in found.items():
+        extra_files[name] = text.encode() if isinstance(text, str) else text  # type: ignore[index]
     return _module_of(program, program.name)
 
 

@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..._base.forks import new_lock
+
 LOGGER = logging.getLogger("wengert.compile")
 SECONDS = 120.0  # that one program may take; zig needs ten for its first
 _PROBE_SECONDS = 60.0
@@ -236,7 +238,7 @@ def _accepted(command: tuple[str, ...], folder: str) -> Compiler | str:
     return reason or ""
 
 
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def compiler() -> Compiler | None:

@@ -10,6 +10,7 @@ from wengert import Tensor
 __all__ = ["flatten_state_dict", "set_element", "unflatten_state_dict"]
 
 Path = tuple[Any, ...]
+DEEPEST = 99  # levels; what a checkpoint is read by takes no more
 
 
 def _is_leaf(value: Any) -> bool:
@@ -28,6 +29,8 @@ def flatten_state_dict(state_dict: Mapping[Any, Any]) -> tuple[dict[str, Any], d
     waiting: list[tuple[Path, Any]] = [((str(k),), v) for k, v in reversed(list(state_dict.items()))]
     while waiting:
         path, value = waiting.pop()
+        if len(path) > DEEPEST:
+            raise RecursionError(f"a state is nested more than {DEEPEST} levels deep, or holds itself")
         if isinstance(value, Mapping):
             waiting += [((*path, str(k)), v) for k, v in reversed(list(value.items()))]
         elif isinstance(value, list) and not _is_leaf(value):
