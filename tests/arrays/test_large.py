@@ -78,7 +78,7 @@ def test_limited(limits):
 @pytest.mark.parametrize("other", ["array", "row", "number"])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_remainders_of_many_numbers_are_numpys(name, spread, other):
-    """The quotient is computed in float64 where that is exact; a part of an array with nan or a huge quotient is not."""
+    """The quotient is computed in float64 where that is exact; parts with nan or a huge quotient are not."""
     rng = np.random.default_rng(0)
     x, y = (np.exp(rng.normal(0, spread, (600, 500))) * rng.choice([-1, 1], (600, 500)) for _ in range(2))
     x, y = x.astype(np.float32), y.astype(np.float32)

@@ -381,7 +381,7 @@ def searchsorted(
     return _searched(sorted_sequence, input, out_int32, _right(side, right), sorter)
 
 
-def _searched(sorted_sequence: Tensor, input: Any, out_int32: bool, right: bool, sorter: Tensor | None = None) -> Tensor:
+def _searched(sorted_sequence: Tensor, input: Any, out_int32: bool, right: bool, sorter: Any = None) -> Tensor:
     name = "torch.searchsorted()"
     ndim = sorted_sequence._payload.ndim
     if not ndim:
