@@ -28,6 +28,9 @@ from ..create.ranges import _spaced
 from ..linalg.matmul import dtype_name
 
 
+_BLOCK = 1 << 15  # elements
+
+
 # ---- operators
 def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding: str, align: bool, orders: Ints) -> Any:
     """The cotangent of the grid: for each coordinate the sample of one order more, times g, over the channels."""
@@ -126,17 +129,22 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
     places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
     r = lib.zeros((samples, channels, elements), g.dtype)
     corners = list(weighed_neighbours(lib, grid, size, mode, padding, align, orders))
-    columns = lib.tile(lib.arange(places), len(corners))
-    rows = g.reshape(samples, channels, places)
-    for n in range(samples) if places and elements else ():
-        positions = lib.concatenate([flat[n] for flat, _ in corners])
-        weights = lib.concatenate([w[n] for _, w in corners])
+    rows = g.reshape(samples, channels, places).swapaxes(1, 2)
+    step = max(_BLOCK // max(channels * max(places, elements), 1), 1)  # several small samples make one sparse matrix
+    for n in range(0, samples, step) if places and elements else ():
+        some = slice(n, min(n + step, samples))
+        count = some.stop - n
+        begins = lib.arange(0, count * elements, elements)[:, None]
+        positions = lib.concatenate([(flat[some] + begins).reshape(-1) for flat, _ in corners])
+        weights = lib.concatenate([w[some].reshape(-1) for _, w in corners])
+        columns = lib.tile(lib.arange(count * places), len(corners))
+        given = rows[some].reshape(-1, channels)
         if csr_array is None:
-            total = lib.zeros((elements, channels), g.dtype)
-            add_rows(total, positions, channels, weights[:, None] * rows[n].T[columns])
-            r[n] = total.T
+            total = lib.zeros((count * elements, channels), g.dtype)
+            add_rows(total, positions, channels, weights[:, None] * given[columns])
         else:
-            r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+            total = csr_array((weights, (positions, columns)), shape=(count * elements, count * places)) @ given
+        r[some] = total.reshape(count, elements, channels).swapaxes(1, 2)
     return r.reshape(samples, channels, *size)
 
 
