@@ -77,7 +77,7 @@ def add_weighed_rows(r: Any, at: Any, weights: Any, rows: Any) -> None:
     if tools is None:
         add_rows(r, at, r.shape[1], weights[:, :, None] * rows[:, None])
         return
-    first = np.arange(0, n * k + 1, k, at.dtype)
+    first = np.arange(0, n * k + 1, k, dtype=at.dtype)
     tools.csc_matvecs(len(r), n, r.shape[1], first, at.ravel(), weights.ravel(), rows.ravel(), r.reshape(-1))
 
 

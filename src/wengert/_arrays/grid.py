@@ -84,7 +84,7 @@ def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str,
     c = grid.reshape(len(grid), -1, k).transpose(2, 0, 1)[::-1].copy() + 1
     x = c * column(scales) if align else (c * column(size) - 1) / 2
     x = lib.where(lib.isfinite(x), x, -100).astype(dtype)
-    slope = 1
+    slope: Any = 1
     if mode != "bicubic":
         x, slope = _inside(lib, x, last, padding, align)
     low = lib.rint(x) if mode == "nearest" else lib.floor(x)

@@ -54,7 +54,6 @@ from . import compiled
 from .compiled import LEAST, kernels
 from .cuts import cut_parts, descending, evenly, merged_shape, strides_of
 from .fused import SLOW, FusedBody, cost_of, fused_body_of
-from .kernels import fmod_in_blocks
 from .shared_ufuncs import shared
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     if layout is None:
         return body(*arrays)
     if body is np.fmod and all([getattr(a, "dtype", None) is FLOAT32 for a in arrays]):  # noqa: C419
-        body = fmod_in_blocks
+        from .kernels import fmod_in_blocks as body  # seldom needed
     if kernels() is not None:
         alone = isinstance(body, np.ufunc) and len(layout.shape) == 1
         program = None if alone and body not in SLOW else fused_body_of(body, arrays)

@@ -26,7 +26,6 @@ from ..._tape.tensor import Tensor
 from ..create.ranges import _spaced
 from ..linalg.matmul import dtype_name
 
-
 _BLOCK = 1 << 15  # elements
 
 
