@@ -69,11 +69,8 @@ def _weights(lib: Any, t: Any, slope: Any, scale: float, mode: str, order: int) 
 _NEIGHBOURS = {"nearest": 0, "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}  # steps from the first
 
 
-def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> Any:
-    """Flat positions and weights ``(N, places)`` of each combination of neighbours; x comes first in a grid.
-
-    The weight of what lies outside of the image is 0.
-    """
+def _lines(lib: Any, grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> list[Any]:
+    """For each dimension the neighbours of each place: (position, weight); the weight outside of the image is 0."""
     k, dtype = len(size), grid.dtype
 
     def column(values: Any) -> Any:
@@ -81,27 +78,29 @@ def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str,
 
     scales = [(n - 1) / 2 if align else n / 2 for n in size]
     last = column(n - 1 for n in size)
-    c = grid.reshape(len(grid), -1, k).transpose(2, 0, 1)[::-1].copy() + 1
-    x = c * column(scales) if align else (c * column(size) - 1) / 2
+    x = grid.reshape(len(grid), -1, k).transpose(2, 0, 1)[::-1].copy() + 1
+    x = x * column(scales) if align else (x * column(size) - 1) / 2
     x = lib.where(lib.isfinite(x), x, -100).astype(dtype)
     slope: Any = 1
     if mode != "bicubic":
         x, slope = _inside(lib, x, last, padding, align)
-    low = lib.rint(x) if mode == "nearest" else lib.floor(x)
-    t = x - low
-    steps = lib.asarray(_NEIGHBOURS[mode], dtype=dtype).reshape(-1, 1, 1, 1)
-    position = low + steps
+    position = lib.rint(x) if mode == "nearest" else lib.floor(x)
+    t = x - position
+    position = position + lib.asarray(_NEIGHBOURS[mode], dtype=dtype).reshape(-1, 1, 1, 1)
     if mode == "bicubic":
         position = _inside(lib, position, last, padding, align)[0]
     inside = (position >= 0) & (position <= last)
     position = lib.where(inside, position, 0).astype(np.int64)
     lines = []
     for d in range(k):
-        of_dim = slope if type(slope) is int else slope[d]
-        weights = _weights(lib, t[d], of_dim, scales[d], mode, orders[d])
-        weights = [(w * inside[j, d]).astype(dtype) for j, w in enumerate(weights)]
-        lines.append([(position[j, d], w) for j, w in enumerate(weights)])
-    for combination in itertools.product(*lines):
+        weights = _weights(lib, t[d], slope if type(slope) is int else slope[d], scales[d], mode, orders[d])
+        lines.append([(position[j, d], (w * inside[j, d]).astype(dtype)) for j, w in enumerate(weights)])
+    return lines
+
+
+def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> Any:
+    """Flat positions and weights ``(N, places)`` of each combination of neighbours; x comes first in a grid."""
+    for combination in itertools.product(*_lines(lib, grid, size, mode, padding, align, orders)):
         flat: Any = 0
         weight: Any = None
         for (at, w), n in zip(combination, size, strict=True):
