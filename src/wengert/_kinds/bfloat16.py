@@ -95,6 +95,7 @@ def _hook(dtype: Any) -> Any:
             if twins is not None:
                 _row[0] = 0
                 result = proceed.func(info, twins)
+                del twins  # their memory may serve the rounded result
                 _round(result, dtype, info.name)
                 return result
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
