@@ -72,6 +72,23 @@ def test_limited(limits):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize(
+    "slopes", [[0.25], [1.0], [-0.5], [0.0], [1.5], [0.1, 0.3, 1.0], [0.1, -0.3, 1.0], [0.1, 0.0, 2.0]]
+)
+def test_prelu_of_many_numbers_chooses(slopes):
+    """With slopes of at most 1 it is a maximum."""
+    x = np.random.default_rng(0).normal(size=(4, len(slopes), 3000)).astype(np.float32)
+    x[0, 0, : len(SPECIAL)] = SPECIAL
+    slope = np.array(slopes, np.float32)
+    t = wg.from_numpy(x).requires_grad_()
+    result = wg.nn.functional.prelu(t, wg.from_numpy(slope))
+    lower = slope[:, None] if len(slopes) > 1 else slope
+    with np.errstate(invalid="ignore"):
+        _equal_bits(result.detach().numpy(), np.where(x > 0, x, x * lower))
+    result.sum().backward()
+    np.testing.assert_array_equal(t.grad.numpy(), np.where(x > 0, np.float32(1), np.broadcast_to(lower, x.shape)))
+
+
 # ---------------------------------------------------------------------------------------------------------- remainders
 @pytest.mark.parametrize("name", ["fmod", "remainder"])
 @pytest.mark.parametrize("spread", [0.1, 3.0, 12.0])

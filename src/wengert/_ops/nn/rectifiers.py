@@ -227,7 +227,11 @@ def _prelu_kernel(lib, self, weight):
     if weight.size == 1 and weight.ndim <= self.ndim:
         weight = weight.reshape(())  # NumPy need not broadcast it
     lower = self * weight
-    if weight.size == 1 and 0 < weight.item() <= 1:
+    if weight.size == 1:
+        flat = 0 < weight.item() <= 1
+    else:
+        flat = self.size >= MANY and lib.count_nonzero((weight > 0) & (weight <= 1)) == weight.size
+    if flat:  # the larger one is the right one
         return lib.maximum(self, lower)
     return lib.chosen(self > lib.ZEROS[self.dtype], self, lower)
 
