@@ -26,6 +26,7 @@ ONCE: dict[str, Callable[..., Any]] = {
     "hardswish": lambda x, y: F.hardswish(x),
     "leaky_relu": lambda x, y: F.leaky_relu(x),
     "lerp": lambda x, y: torch.lerp(x, y, 0.3),
+    "linear": lambda x, y: F.linear(x, y, y[:, 0]),
     "logsigmoid": lambda x, y: F.logsigmoid(x),
     "mish": lambda x, y: F.mish(x),
     "selu": lambda x, y: F.selu(x),

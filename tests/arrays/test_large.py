@@ -72,6 +72,43 @@ def test_limited(limits):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize(
+    "slopes", [[0.25], [1.0], [-0.5], [0.0], [1.5], [0.1, 0.3, 1.0], [0.1, -0.3, 1.0], [0.1, 0.0, 2.0]]
+)
+def test_prelu_of_many_numbers_chooses(slopes):
+    """With slopes of at most 1 it is a maximum."""
+    x = np.random.default_rng(0).normal(size=(4, len(slopes), 3000)).astype(np.float32)
+    x[0, 0, : len(SPECIAL)] = SPECIAL
+    slope = np.array(slopes, np.float32)
+    t = wg.from_numpy(x).requires_grad_()
+    result = wg.nn.functional.prelu(t, wg.from_numpy(slope))
+    lower = slope[:, None] if len(slopes) > 1 else slope
+    with np.errstate(invalid="ignore"):
+        _equal_bits(result.detach().numpy(), np.where(x > 0, x, x * lower))
+    result.sum().backward()
+    np.testing.assert_array_equal(t.grad.numpy(), np.where(x > 0, np.float32(1), np.broadcast_to(lower, x.shape)))
+
+
+# ---------------------------------------------------------------------------------------------------------- remainders
+@pytest.mark.parametrize("name", ["fmod", "remainder"])
+@pytest.mark.parametrize("spread", [0.1, 3.0, 12.0])
+@pytest.mark.parametrize("other", ["array", "row", "number"])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_remainders_of_many_numbers_are_numpys(name, spread, other):
+    """The quotient is computed in float64 where that is exact; parts with nan or a huge quotient are not."""
+    rng = np.random.default_rng(0)
+    x, y = (np.exp(rng.normal(0, spread, (600, 500))) * rng.choice([-1, 1], (600, 500)) for _ in range(2))
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    x[0, :8], y[1, :8], x[300:] = SPECIAL, SPECIAL, np.round(x[300:])
+    y = {"array": y, "row": y[:1], "number": y[0, 0]}[other]
+    result = getattr(wg, name)(wg.from_numpy(x), float(y) if other == "number" else wg.from_numpy(y)).numpy()
+    expected = getattr(np, name)(x, y)
+    np.testing.assert_array_equal(result, expected)
+    zero = expected == 0
+    assert zero.any()
+    np.testing.assert_array_equal(np.signbit(result[zero]), np.signbit(x[zero]))
+
+
 # ---------------------------------------------------------------------------------------------------------------- sums
 SHAPES = [((5000,), None), ((5000,), (0,)), ((70, 90), (1,)), ((70, 90), (0,)), ((6, 10, 2500), (2,)), ((600, 5), 1)]
 SHAPES += [((6, 10, 50, 8), dims) for dims in ((2, 3), (3, 2), (1, 2, 3), (1, 3), (0, 1), (1, 2))]

@@ -53,6 +53,21 @@ def test_recorded_and_large() -> None:
     assert (wengert.from_numpy(big) * 0.3).numpy().tolist() == rounded(big.astype(np.float32) * np.float32(0.3))
 
 
+@pytest.mark.parametrize("name", ["acos", "asin", "atan", "cosh", "expm1", "log", "log1p", "sin", "sqrt", "tanh"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_many_bfloat16_have_the_digits_of_few(name: str) -> None:
+    """Many are computed in float32 at once, few one by one by ``ml_dtypes``: every number there is."""
+    pytest.importorskip("ml_dtypes")
+    every = wengert.from_numpy(np.arange(1 << 16, dtype=np.uint16).view(np.int16)).view(wengert.bfloat16)
+    many = every.clone().requires_grad_()
+    few = [part.clone().requires_grad_() for part in every.split(512)]
+    function = getattr(wengert, name)
+    for x in (many, *few):
+        function(x).backward(wengert.full_like(x, 3.0))
+    for whole, parts in ((function(many), map(function, few)), (many.grad, [x.grad for x in few])):
+        np.testing.assert_array_equal(whole.detach().float().numpy(), wengert.cat(list(parts)).detach().float().numpy())
+
+
 WORKS = {
     "add": lambda x, k: x + k,
     "radd": lambda x, k: k + x,

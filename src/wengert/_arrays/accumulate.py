@@ -70,6 +70,17 @@ def _add_rows(values: Any, r: Any, at: Any, run: int) -> None:
         tools.csc_matvec(flat.size, 1, np.array((0, n), at.dtype), at, values, np.ones(1, flat.dtype), flat)
 
 
+def add_weighed_rows(r: Any, at: Any, weights: Any, rows: Any) -> None:
+    """Add each row ``j`` of ``rows``, times ``weights[j, k]``, to row ``at[j, k]`` of the contiguous matrix ``r``."""
+    n, k = at.shape
+    tools = _compiled()
+    if tools is None:
+        add_rows(r, at, r.shape[1], weights[:, :, None] * rows[:, None])
+        return
+    first = np.arange(0, n * k + 1, k, dtype=at.dtype)
+    tools.csc_matvecs(len(r), n, r.shape[1], first, at.ravel(), weights.ravel(), rows.ravel(), r.reshape(-1))
+
+
 def _parts(x: Any) -> Any:
     """Complex numbers as pairs of real ones."""
     return x.view(x.real.dtype)

@@ -41,6 +41,7 @@ _PER_MICROSECOND = 60_000  # multiplications of one thread
 _UNIT = 16  # rows or columns that fill a kernel's registers
 UNSHARED = 1 << 13  # elements of a matrix whose products with vectors BLAS leaves to one thread: fewer than 9216
 UNSHARED_PRODUCT = 1 << 18  # multiplications of a product of matrices that it leaves to one thread
+FEW_HALVES = 1 << 7  # elements of matrices of half precision that NumPy multiplies sooner without BLAS
 _lock = new_lock()
 _alone = 0  # number of callers inside `one_thread`
 _before = 1

@@ -10,27 +10,26 @@ import numpy as np
 Ints = tuple[int, ...]
 
 
-def _reflected(lib: Any, x: Any, low: float, high: float) -> tuple[Any, Any]:
-    """A coordinate reflected between two ends, and the sign of its slope."""
+def _reflected(lib: Any, x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Coordinates reflected between two ends, and the sign of their slope."""
     span = high - low
-    if not span:
-        return lib.zeros_like(x), lib.zeros_like(x)
     x = x - low
     sign = lib.where(x < 0, -1, 1)
     x = lib.abs(x)
     extra = lib.fmod(x, span)
     even = lib.floor(x / span) % 2 == 0
-    return lib.where(even, extra + low, span - extra + low).astype(x.dtype), lib.where(even, sign, -sign)
+    x = lib.where(even, extra + low, span - extra + low).astype(x.dtype)
+    return lib.where(span == 0, 0, x).astype(x.dtype), lib.where(even, sign, -sign) * (span != 0)
 
 
-def _inside(lib: Any, x: Any, n: int, padding: str, align: bool) -> tuple[Any, Any]:
-    """A coordinate after padding, and its slope with respect to the coordinate before."""
+def _inside(lib: Any, x: Any, last: Any, padding: str, align: bool) -> tuple[Any, Any]:
+    """Coordinates after padding, and their slope with respect to those before; ``last``: that of the last element."""
     if padding == "zeros":
         return x, 1
     slope: Any = 1
     if padding == "reflection":
-        x, slope = _reflected(lib, x, 0.0, n - 1.0) if align else _reflected(lib, x, -0.5, n - 0.5)
-    return lib.clip(x, 0, n - 1), slope * ((x > 0) & (x < n - 1))
+        x, slope = _reflected(lib, x, last * 0, last) if align else _reflected(lib, x, last * 0 - 0.5, last + 0.5)
+    return lib.clip(x, 0, last), slope * ((x > 0) & (x < last))
 
 
 def _cubic_weights(t: Any, order: int) -> Any:
@@ -55,50 +54,56 @@ def _value(polynomial: Any, x: Any) -> Any:
     return r
 
 
-def _axis(lib: Any, c: Any, n: int, mode: str, padding: str, align: bool, order: int) -> list[tuple[Any, Any]]:
-    """The neighbours along one dimension of each place: (position, weight); the weight outside the image is 0."""
-    scale = (n - 1) / 2 if align else n / 2
-    x = (c + 1) * c.dtype.type(scale) if align else ((c + 1) * n - 1) / 2
-    x = lib.where(lib.isfinite(x), x, -100).astype(c.dtype)
+def _weights(lib: Any, t: Any, slope: Any, scale: float, mode: str, order: int) -> list[Any]:
+    """The weights of the neighbours along one dimension, or a derivative: ``t`` is how far the place is from one."""
     if mode == "bicubic":
-        low = lib.floor(x)
-        weights = _cubic_weights(x - low, order)
-        found = []
-        for k, w in enumerate(weights):
-            position = _inside(lib, low + (k - 1), n, padding, align)[0]
-            found.append(_weighed(lib, position, w * scale**order, n))
-        return found
-    x, slope = _inside(lib, x, n, padding, align)
+        return [w * scale**order for w in _cubic_weights(t, order)]
     if mode == "nearest":
-        return [_weighed(lib, lib.rint(x), lib.ones_like(x) if not order else lib.zeros_like(x), n)]
-    low = lib.floor(x)
-    t = x - low
+        return [lib.zeros_like(t) if order else lib.ones_like(t)]
     if order == 0:
-        weights = [1 - t, t]
-    elif order == 1:
-        rise = lib.ones_like(t) * slope * scale
-        weights = [-rise, rise]
-    else:
-        weights = [lib.zeros_like(t)] * 2
-    return [_weighed(lib, low + k, w.astype(c.dtype), n) for k, w in enumerate(weights)]
+        return [1 - t, t]
+    rise = lib.ones_like(t) * slope * scale if order == 1 else lib.zeros_like(t)
+    return [-rise, rise]
 
 
-def _weighed(lib: Any, position: Any, w: Any, n: int) -> tuple[Any, Any]:
-    inside = (position >= 0) & (position < n)
-    return lib.where(inside, position, 0).astype(np.int64), (w * inside).astype(w.dtype)
+_NEIGHBOURS = {"nearest": 0, "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}  # steps from the first
+
+
+def _lines(lib: Any, grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> list[Any]:
+    """For each dimension the neighbours of each place: (position, weight); the weight outside of the image is 0."""
+    k, dtype = len(size), grid.dtype
+
+    def column(values: Any) -> Any:
+        return lib.asarray(list(values), dtype=dtype).reshape(k, 1, 1)
+
+    scales = [(n - 1) / 2 if align else n / 2 for n in size]
+    last = column(n - 1 for n in size)
+    x = grid.reshape(len(grid), -1, k).transpose(2, 0, 1)[::-1].copy() + 1
+    x = x * column(scales) if align else (x * column(size) - 1) / 2
+    x = lib.where(lib.isfinite(x), x, -100).astype(dtype)
+    slope: Any = 1
+    if mode != "bicubic":
+        x, slope = _inside(lib, x, last, padding, align)
+    position = lib.rint(x) if mode == "nearest" else lib.floor(x)
+    t = x - position
+    position = position + lib.asarray(_NEIGHBOURS[mode], dtype=dtype).reshape(-1, 1, 1, 1)
+    if mode == "bicubic":
+        position = _inside(lib, position, last, padding, align)[0]
+    inside = (position >= 0) & (position <= last)
+    position = lib.where(inside, position, 0).astype(np.int64)
+    lines = []
+    for d in range(k):
+        weights = _weights(lib, t[d], slope if type(slope) is int else slope[d], scales[d], mode, orders[d])
+        lines.append([(position[j, d], (w * inside[j, d]).astype(dtype)) for j, w in enumerate(weights)])
+    return lines
 
 
 def weighed_neighbours(lib: Any, grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> Any:
     """Flat positions and weights ``(N, places)`` of each combination of neighbours; x comes first in a grid."""
-    k = len(size)
-    axes = [
-        _axis(lib, grid[..., k - 1 - d].reshape(len(grid), -1), size[d], mode, padding, align, orders[d])
-        for d in range(k)
-    ]
-    for combination in itertools.product(*axes):
+    for combination in itertools.product(*_lines(lib, grid, size, mode, padding, align, orders)):
         flat: Any = 0
         weight: Any = None
-        for (position, w), n in zip(combination, size, strict=True):
-            flat = flat * n + position
+        for (at, w), n in zip(combination, size, strict=True):
+            flat = flat * n + at
             weight = w if weight is None else weight * w
         yield flat, weight

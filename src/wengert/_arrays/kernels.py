@@ -166,6 +166,53 @@ def with_sign_of(out: Any, r: Any, x: Any) -> None:
     np.bitwise_or(bits, r.view(bits.dtype), bits)
 
 
+# ---- remainders
+def _exact_remainder(x: Any, y: Any, rounded: Any) -> Any:
+    """``x - rounded(x / y) * y`` of float32, each step exact in float64; ``None`` where one may not be.
+
+    A quotient of two float32 that is below 2**28 and no integer differs from each integer by more than float64 rounds.
+    """
+    wide, divisor = x.astype(np.float64), y.astype(np.float64)
+    r = np.divide(wide, divisor)
+    flat = r.reshape(-1)
+    if not flat.dot(flat) < 2.0**56:
+        return None
+    rounded(r, r)
+    np.subtract(wide, np.multiply(r, divisor, r), r)
+    return r if flat.dot(flat) < np.inf else None  # nan: a divisor is infinite
+
+
+@kernel
+def fmod_in_blocks(out: Any, x: Any, y: Any) -> None:
+    """``numpy.fmod`` of float32, which NumPy computes element by element."""
+    r = _exact_remainder(x, y, np.trunc)
+    if r is None:
+        np.fmod(x, y, out)
+        return
+    out[...] = r
+    bits = out.view(np.int32)
+    np.bitwise_or(bits, x.view(np.int32) & np.int32(-1 << 31), bits)  # a zero has the sign of x
+
+
+@in_lib
+@kernel
+def remainder_of_many(out: Any, x: Any, y: Any) -> None:
+    """``numpy.remainder`` of float32, but a zero has the sign of x."""
+    r = _exact_remainder(x, y, np.floor)
+    if r is None:
+        np.remainder(x, y, out)
+    else:
+        out[...] = r
+    if np.count_nonzero(out) < out.size:
+        np.copysign(out, x, out, where=out == 0)
+
+
+@plain
+def plain_remainder_of_many(lib: Any, x: Any, y: Any) -> Any:
+    r = lib.remainder(x, y)
+    return lib.where(r == 0, lib.copysign(r, x), r)
+
+
 # ---- the logistic curve
 @in_lib
 def one_and_exp_of_negative(x: Any) -> Any:

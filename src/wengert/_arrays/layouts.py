@@ -414,11 +414,20 @@ def as_like(a: Any, r: Any) -> Any:
     return relaid(r, strides_like(a, r.dtype))
 
 
+def _turned_first(x: Any, y: Any) -> bool:
+    """Whether a column-major matrix meets a row-major one: NumPy's result would be row-major, PyTorch's is not."""
+    if type(x) is not np.ndarray or type(y) is not np.ndarray or x.ndim != 2 or x.shape != y.shape:
+        return False
+    return bool(x.flags.fnc and y.flags.c_contiguous)
+
+
 @needless("{a}.ndim < 2", 0)
 def iterated(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Elementwise results, in TensorIterator's order: row-major operands have row-major results."""
 
     def run(*args: Any) -> Any:
+        if len(args) == 2 and _turned_first(*args):
+            return fn(args[0].T, args[1].T).T
         r = fn(*args)
         if type(r) is not np.ndarray or r.ndim < 2:
             return r

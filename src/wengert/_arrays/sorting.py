@@ -228,11 +228,17 @@ def plain_runs_of_rows(lib: Any, rows: Any) -> tuple[Any, Any, Any]:
 
 @in_lib
 def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
-    """Binary search of each row's values in the row, all at once."""
-    n = rows.shape[-1]
-    if rows.ndim == 1 and not (rows.dtype.kind in "fV" and (np.isnan(values).any() or np.isnan(rows[-1:]).any())):
-        return intp.int64(rows.searchsorted(values, "right" if right else "left"))
+    """Binary search of each row's values in the row; by PyTorch's steps where nan or disorder is found otherwise."""
+    rows, values, n = comparable(rows), comparable(values), rows.shape[-1]
+    side: Any = "right" if right else "left"
+    if rows.ndim == 1 and (rows.dtype.kind != "f" or not n or (last := rows[-1]) == last):
+        return intp.int64(rows.searchsorted(values, side))
     low = np.zeros(values.shape, np.int64)
+    if rows.ndim > 1 and n > 1 and low.size and (rows[..., 1:] >= rows[..., :-1]).all():
+        k = values.shape[-1]
+        for row, wanted, places in zip(rows.reshape(-1, n), values.reshape(-1, k), low.reshape(-1, k), strict=True):
+            places[:] = row.searchsorted(wanted, side)
+        return low
     high = np.full(values.shape, n, np.int64)
     while (low < high).any():
         middle = (low + high) >> 1

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.dtypes import FLOAT32
 from .._base.forks import new_lock
 from . import compiled
 from .compiled import LEAST, kernels
@@ -256,6 +257,8 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     layout = _layout(arrays)
     if layout is None:
         return body(*arrays)
+    if body is np.fmod and all([getattr(a, "dtype", None) is FLOAT32 for a in arrays]):  # noqa: C419
+        from .kernels import fmod_in_blocks as body  # seldom needed
     if kernels() is not None:
         alone = isinstance(body, np.ufunc) and len(layout.shape) == 1
         program = None if alone and body not in SLOW else fused_body_of(body, arrays)

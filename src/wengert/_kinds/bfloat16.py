@@ -90,11 +90,12 @@ def _hook(dtype: Any) -> Any:
             _look_whether_any_lives()
 
     def round_result(info: Operator, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        if info.name in _PRODUCTS and type(proceed) is functools.partial and saved_tensors_hooks() is None:
+        if type(proceed) is functools.partial and _is_faster_wide(info.name, args) and saved_tensors_hooks() is None:
             twins = _wide_twins(args, dtype)
             if twins is not None:
                 _row[0] = 0
                 result = proceed.func(info, twins)
+                del twins  # their memory may serve the rounded result
                 _round(result, dtype, info.name)
                 return result
         if info.name in _WIDE_INSIDE and concerns(args, info.name):
@@ -291,6 +292,18 @@ def _write(t: Any, values: Any) -> None:
 
 # Products are computed in float32 at once, as BLAS has no bfloat16, and NumPy's loop takes a hundred times as long.
 _PRODUCTS = {"linear", "mat_mat", "matmul_nd", "bmm"}
+
+# Functions that ``ml_dtypes`` computes element by element in float32, with the same digits for all 65,536 numbers.
+_ONE_BY_ONE = {
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp2", "expm1", "log", "log10", "log1p", "log2",
+    "sin", "sinh", "sqrt", "tan", "tanh",
+}  # fmt: skip
+_MANY = 1 << 10  # elements
+
+
+def _is_faster_wide(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether an operator is faster in float32."""
+    return name in _PRODUCTS or (name in _ONE_BY_ONE and getattr(args[0]._payload, "size", 0) >= _MANY)
 
 
 def _wide_twins(args: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._arrays.layouts import iterated, when_needless
 from .._arrays.library import ARITHMETIC, INEXACT
-from .._base.dtypes import BY_NUMPY, FLOAT32
+from .._base.dtypes import BY_NUMPY, FLOAT16, FLOAT32
 from .._base.registry import ARRAYS, REGISTRY, Impl, Operator, publish
 from .._tape.error_text import cpp_name, two_dtypes
 from .declare import Formula, Sources, declared, enter, formula_names, names_of, slotted
@@ -163,7 +163,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
         def scope() -> dict[str, Any]:
             return {
                 "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(ARRAYS, info.name),
-                "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
+                "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": _OF_BLAS, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
         second = otherwise.__code__.co_varnames[1]  # the name of the keyword argument
@@ -175,6 +175,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     return decorate
 
 
+_OF_BLAS = INEXACT - {FLOAT16}
 MANY = 1 << 13  # from this number of elements on, a product calls its library function
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 

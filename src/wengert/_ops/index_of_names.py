@@ -103,7 +103,7 @@ INDEX: dict[str, dict[str, str]] = {
 "nn.fake_quantize": {"operators": "_fake_quantize", "torch": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"},
 "nn.grouped": {"torch": "_grouped_mm"},
 "._arrays.along": {"lib": "along"},
-"._arrays.kernels": {"lib": "bell one_and_exp_of_negative signs where_not_zero with_slope"},
+"._arrays.kernels": {"lib": "bell one_and_exp_of_negative remainder_of_many signs where_not_zero with_slope"},
 "._arrays.large": {"lib": "chosen column_sums count_nonzero error_function limited normal_cdf product_of_all sum_of_deviations sum_of_squares sum_over where"},
 "._arrays.attention": {"lib": "attention_cotangents causal_scores softmax_rows_or_zero"},
 "._arrays.norms": {"lib": "norm_cotangents normalized standardized"},

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._arrays.fused import MANY
 from ..._arrays.layouts import iterated
-from ..._base.dtypes import FLOATING
+from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.registry import REGISTRY, TENSORS, public, publish
 from ..._kinds.elementwise import binary
 from ..._kinds.out import write_out
@@ -167,9 +168,10 @@ def remainder(lib, input, other):
     >>> torch.remainder(torch.tensor([-3., 3., -4.]), 2)
     tensor([1., 1., -0.])
     """
+    if input.size >= MANY and input.dtype is getattr(other, "dtype", None) is FLOAT32:
+        return lib.remainder_of_many(input, other)
     r = lib.remainder(input, other)
-    zero = r == lib.ZEROS[r.dtype]
-    return lib.where(zero, lib.copysign(r, input), r) if lib.count_nonzero(zero) else r
+    return r if lib.count_nonzero(r) == r.size else lib.where(r == lib.ZEROS[r.dtype], lib.copysign(r, input), r)
 
 
 @binary(

@@ -88,6 +88,7 @@ def _contract_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     refuse_mixed=refuse_batched,
     batch=_contract_batch,
     dtypes="fci",
+    in_float32="result",
     samples=[
         ((2, 3), (3, 4), ((0, 1), (1, 2), (0, 2))),
         ((2, 3), (3, 4), ((0, 1), (1, 2), (2, 0))),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.blas import large_product
+from ..._arrays.blas import FEW_HALVES, large_product
 from ..._arrays.library import in_lib
 from ..._base.dtypes import BOOL, BY_NUMPY, FLOAT32, INEXACT
 from ..._base.errors import noted
@@ -39,7 +39,7 @@ def matrix_product(a: Any, b: Any) -> Any:
     NumPy's ``dot`` starts faster than its ``matmul``, but fills the result with zeros before BLAS writes it, which is a
     tenth of the time for 512x512 matrices and a third for 784x64 times 64x256.
     """
-    return a.dot(b) if a.size + b.size < MANY else large_product(a, b)
+    return a.dot(b) if a.size + b.size < (MANY if a.itemsize > 2 else FEW_HALVES) else large_product(a, b)
 
 
 @plain
@@ -272,6 +272,7 @@ _ND_SAMPLES = [
     refuse_mixed=_refuse_nd,
     batch=_nd_batch,
     dtypes="fci",
+    in_float32="result",
     samples=_ND_SAMPLES,
 )
 def matmul_nd(lib, self, other):
@@ -297,6 +298,7 @@ def matmul_nd(lib, self, other):
     refuse_mixed=refuse_batched,
     batch=_nd_batch,
     dtypes="fci",
+    in_float32="result",
     samples=[((2, 2, 3), (2, 3, 4), ()), ((0, 2, 3), (0, 3, 1), ()), ((2, 2, 0), (2, 0, 2), ())],
 )
 def bmm(self, mat2):

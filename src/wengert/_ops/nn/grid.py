@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.accumulate import add_rows
+from ..._arrays.accumulate import add_weighed_rows
 from ..._arrays.grid import Ints, weighed_neighbours
-from ..._arrays.scipy_functions import from_scipy
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.general import general, named_by
@@ -26,6 +25,8 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.spaces import _spaced
 from ..linalg.matmul import dtype_name
+
+_BLOCK = 1 << 15  # elements
 
 
 # ---- operators
@@ -114,11 +115,7 @@ def plain_sample_at(lib, input, grid, mode, padding, align, orders):
 )
 def spread_from(lib, g, grid, size, mode, padding, align, orders):
     """The transpose of ``sample_at`` in its input of ``size``."""
-    try:
-        csr_array = from_scipy("sparse").csr_array
-    except ModuleNotFoundError:
-        csr_array = None
-    if g.dtype.itemsize == 2:  # SciPy's matrices have no half precision
+    if g.dtype.itemsize == 2:  # SciPy's products have no half precision
         wide = lib.float32
         wider = ARRAYS.spread_from(g.astype(wide), grid.astype(wide), size, mode, padding, align, orders)
         return wider.astype(g.dtype)
@@ -126,17 +123,16 @@ def spread_from(lib, g, grid, size, mode, padding, align, orders):
     places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
     r = lib.zeros((samples, channels, elements), g.dtype)
     corners = list(weighed_neighbours(lib, grid, size, mode, padding, align, orders))
-    columns = lib.tile(lib.arange(places), len(corners))
-    rows = g.reshape(samples, channels, places)
-    for n in range(samples) if places and elements else ():
-        positions = lib.concatenate([flat[n] for flat, _ in corners])
-        weights = lib.concatenate([w[n] for _, w in corners])
-        if csr_array is None:
-            total = lib.zeros((elements, channels), g.dtype)
-            add_rows(total, positions, channels, weights[:, None] * rows[n].T[columns])
-            r[n] = total.T
-        else:
-            r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+    rows = g.reshape(samples, channels, places).swapaxes(1, 2)
+    step = max(_BLOCK // max(channels * max(places, elements), 1), 1)  # small samples at a time
+    for n in range(0, samples, step):
+        some = slice(n, min(n + step, samples))
+        total = lib.zeros((some.stop - n, elements, channels), g.dtype)
+        begins = lib.arange(0, len(total) * elements, elements)[:, None] if elements else 0
+        at = lib.stack([flat[some] + begins for flat, _ in corners], 2).reshape(-1, len(corners))
+        weights = lib.stack([w[some] for _, w in corners], 2).reshape(at.shape)
+        add_weighed_rows(total.reshape(-1, channels), at, weights, rows[some].reshape(-1, channels))
+        r[some] = total.swapaxes(1, 2)
     return r.reshape(samples, channels, *size)
 
 

@@ -205,10 +205,16 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _leaky_relu(input, negative_slope)
 
 
+def _prelu_grad(xp: Any, g: Any, self: Any, weight: Any) -> Any:
+    if xp is ARRAYS and g.size >= MANY and recordable(g) and weight.size == 1:
+        return xp.lib.with_slope(g, self, weight.item())
+    return xp.where(self > 0, g, g * weight)
+
+
 @general(
     tensors=2,
     grad={
-        "self": lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
+        "self": _prelu_grad,
         "weight": lambda xp, g, self: xp.where(self > 0, 0, g * self),
     },
     batch="elementwise",
@@ -220,7 +226,14 @@ def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
     if weight.size == 1 and weight.ndim <= self.ndim:
         weight = weight.reshape(())  # NumPy need not broadcast it
-    return lib.chosen(self > lib.ZEROS[self.dtype], self, self * weight)
+    lower = self * weight
+    if weight.size == 1:
+        flat = 0 < weight.item() <= 1
+    else:
+        flat = self.size >= MANY and lib.count_nonzero((weight > 0) & (weight <= 1)) == weight.size
+    if flat:  # the larger one is the right one
+        return lib.maximum(self, lower)
+    return lib.chosen(self > lib.ZEROS[self.dtype], self, lower)
 
 
 @public("torch.prelu Tensor.prelu nn.functional.prelu")

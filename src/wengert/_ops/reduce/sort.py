@@ -377,9 +377,13 @@ def searchsorted(
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 3, 9]))
     tensor([0, 1, 3])
     """
+    rank(sorted_sequence, "searchsorted")
+    return _searched(sorted_sequence, input, out_int32, _right(side, right), sorter)
+
+
+def _searched(sorted_sequence: Tensor, input: Any, out_int32: bool, right: bool, sorter: Any = None) -> Tensor:
     name = "torch.searchsorted()"
-    ndim = rank(sorted_sequence, "searchsorted")
-    goes_right = _right(side, right)
+    ndim = sorted_sequence._payload.ndim
     if not ndim:
         raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _as_values(input, sorted_sequence)
@@ -397,7 +401,7 @@ def searchsorted(
     if sorter is not None:
         _check_sorter(name, sorted_sequence, sorter)
         sorted_sequence = TENSORS._take_along(sorted_sequence, sorter, ndim - 1, True)
-    places = _search(sorted_sequence, values, goes_right)
+    places = _search(sorted_sequence, values, right)
     return cast(places, np.dtype(np.int32)) if out_int32 else places
 
 
@@ -452,7 +456,7 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
     """
     if rank(boundaries, "bucketize") != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+    return _searched(boundaries, input, out_int32, right)
 
 
 # ---- isin
