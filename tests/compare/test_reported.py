@@ -68,6 +68,8 @@ x.unbind(axis=1)
 T.chunk(x, 2, axis=0)
 x.amax(axis=1, keepdims=True)
 T.topk(x, 1, axis=0)
+[hasattr(x.max(1), "_fields"), type(x.max(1))(list(x.max(1)))]
+type(x.max(1))(*x.max(1))
 x.sort(axis=0)
 x.select(axis=1, index=0)
 x.narrow(axis=1, start=0, length=2)

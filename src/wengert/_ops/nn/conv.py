@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.conv import columns, products
-from ..._arrays.layouts import as_channels_of, convolved
+from ..._arrays.layouts import as_channels_of, as_like, convolved
 from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
@@ -205,15 +205,24 @@ def _out(x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
     return (x[0], w[0], *columns.out_size(x[2:], w[2:], stride, padding, dilation))
 
 
-as_images_of = functools.partial(as_channels_of, sequences=True)
+def _as_images_of(r: Any, input: Any, weight: Any) -> Any:
+    """A cotangent in PyTorch's layout: it makes a sequence row-major first, so that only the weight's order counts."""
+    return as_channels_of(r, *((weight,) if weight.ndim == 3 else (input, weight)), sequences=True)
+
+
+def _as_weight(r: Any, input: Any, weight: Any) -> Any:
+    """That of a weight, which for windows of one element keeps its own order."""
+    if type(r) is type(weight) is np.ndarray and r.shape == weight.shape and set(r.shape[2:]) == {1}:
+        return as_like(weight, r)
+    return _as_images_of(r, input, weight)
 
 
 @affine(
     layout=convolved,
-    first=lambda xp, g, input, weight, stride, padding, dilation, groups: as_images_of(
+    first=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_images_of(
         xp.conv_input(g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
-    second=lambda xp, g, input, weight, stride, padding, dilation, groups: as_images_of(
+    second=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_weight(
         xp.conv_weight(input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
@@ -268,10 +277,10 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 
 @affine(
     layout=convolved,
-    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_images_of(
+    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_images_of(
         _places(xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input), input, weight
     ),
-    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_images_of(
+    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_weight(
         xp.conv_weight(g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
