@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.conv import columns, products
-from ..._arrays.layouts import as_channels_of, as_like, convolved
+from ..._arrays.layouts import as_channels_of, convolved
 from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
@@ -210,19 +210,12 @@ def _as_images_of(r: Any, input: Any, weight: Any) -> Any:
     return as_channels_of(r, *((weight,) if weight.ndim == 3 else (input, weight)), sequences=True)
 
 
-def _as_weight(r: Any, input: Any, weight: Any) -> Any:
-    """That of a weight, which for windows of one element keeps its own order."""
-    if type(r) is type(weight) is np.ndarray and r.shape == weight.shape and set(r.shape[2:]) == {1}:
-        return as_like(weight, r)
-    return _as_images_of(r, input, weight)
-
-
 @affine(
     layout=convolved,
     first=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_images_of(
         xp.conv_input(g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
-    second=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_weight(
+    second=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_images_of(
         xp.conv_weight(input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
@@ -280,7 +273,7 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
     first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_images_of(
         _places(xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input), input, weight
     ),
-    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_weight(
+    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_images_of(
         xp.conv_weight(g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
