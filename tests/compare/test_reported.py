@@ -106,6 +106,16 @@ T.arange(24.).view(2, 3, 4)[T.Size([1, 2])]
 T.arange(24.).view(2, 3, 4)[Pair(0, slice(1, 2))]
 T.zeros(4).index_put((t([0, 1]),), T.ones(1, 1, 2))
 T.histogram(t([1., 2., 3.]))[0]
+T.histc(x, t(4), t(-1.), t(1.))
+T.isclose(x, x + .1, t(.2), t(.05))
+T.normal(t(1.), t(2), (0,))
+T.normal(t(3), 0., size=(2,))
+T.normal(t([1., 2.]), 0., (2,))
+T.normal(t(1., requires_grad=True), 0., (2,))
+str(T.Generator(None).device)
+T.Generator(1.5)
+T.Generator("tpu")
+[T._C._has_cuda, T._C._has_mps, T._C._has_xpu]
 T.func.jvp(lambda x: x[x > 0], (x,), (x * 2,))
 T.func.jvp(lambda x: T.masked_select(x, x > 0), (x,), (x * 2,))
 T.func.jacfwd(lambda x: x[x > 0])(x)
