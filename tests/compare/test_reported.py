@@ -107,6 +107,13 @@ T.arange(24.).view(2, 3, 4)[Pair(0, slice(1, 2))]
 T.zeros(4).index_put((t([0, 1]),), T.ones(1, 1, 2))
 T.histogram(t([1., 2., 3.]))[0]
 T.histc(x, t(4), t(-1.), t(1.))
+T.einsum("i,j->ij", x[0].double(), x[1])
+T.einsum("ij,ij->ji", i[:2, None], x[:, :1])
+T.einsum("ij,ij->i", x, x.double())
+F.grid_sample(T.ones(1, 1, 2, 2), T.ones(1, 2, 2, 2).double(), align_corners=False)
+F.grid_sample(T.ones(1, 1, 2, 2, 2).double(), T.ones(1, 2, 2, 2, 3), align_corners=False)
+F.grid_sample(T.ones(1, 1, 2, 2, 2).double(), T.ones(1, 2, 2, 2, 3), "bicubic", align_corners=False)
+T._C._LinAlgError is T.linalg.LinAlgError
 T.isclose(x, x + .1, t(.2), t(.05))
 T.normal(t(1.), t(2), (0,))
 T.normal(t(3), 0., size=(2,))

@@ -157,7 +157,7 @@ def in_torch_order(steps: Callable[..., Any], x: Any, order: Any, *more: int, fi
 
 
 def unsorted_largest(x: Any, order: Any, k: int) -> Any:
-    """The order of the rows of ``x`` in which ``topk(sorted=False)`` leaves the first ``k``, from their stable order."""
+    """The order in which ``topk(sorted=False)`` leaves the first ``k`` of each row, from the stable order."""
     return _after(nth_steps, order, _differs(x, order), k - 1)
 
 

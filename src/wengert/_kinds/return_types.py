@@ -1,7 +1,7 @@
 """Named tuples of tensors that functions with several results return: ``torch.return_types``.
 
-They are tuples with PyTorch's repr. In PyTorch their class is a "structseq", whose constructor takes one sequence; it has
-no `_fields`, by which programs tell named tuples.
+They are tuples with PyTorch's repr. In PyTorch their class is a "structseq", whose constructor takes one sequence and
+which has no `_fields`, by which programs tell named tuples.
 
 >>> import wengert as torch
 >>> torch.max(torch.tensor([[1., 3.], [4., 2.]]), 1)
