@@ -70,6 +70,16 @@ def _add_rows(values: Any, r: Any, at: Any, run: int) -> None:
         tools.csc_matvec(flat.size, 1, np.array((0, n), at.dtype), at, values, np.ones(1, flat.dtype), flat)
 
 
+def add_weighed_rows(r: Any, at: Any, weights: Any, rows: Any) -> None:
+    """Add ``weights[i, k] * rows[i]`` to ``r[at[i, k]]``, ``i`` by ``i``; contiguous arrays of floats."""
+    n, many = at.shape
+    tools = _compiled() if r.dtype.char in _COMPILED else None
+    if tools is None:
+        return add_rows(r, at, r.shape[1], weights[..., None] * rows[:, None])
+    first = np.arange(0, n * many + 1, many, dtype=at.dtype)
+    return tools.csc_matvecs(len(r), n, r.shape[1], first, at.ravel(), weights.ravel(), rows.ravel(), r.ravel())
+
+
 def _parts(x: Any) -> Any:
     """Complex numbers as pairs of real ones."""
     return x.view(x.real.dtype)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.accumulate import add_rows
+from ..._arrays.accumulate import add_weighed_rows
 from ..._arrays.grid import Ints, weighed_neighbours
-from ..._arrays.scipy_functions import from_scipy
 from ..._base.errors import warn
 from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.general import general, named_by
@@ -115,29 +114,20 @@ def plain_sample_at(lib, input, grid, mode, padding, align, orders):
 )
 def spread_from(lib, g, grid, size, mode, padding, align, orders):
     """The transpose of ``sample_at`` in its input of ``size``."""
-    try:
-        csr_array = from_scipy("sparse").csr_array
-    except ModuleNotFoundError:
-        csr_array = None
-    if g.dtype.itemsize == 2:  # SciPy's matrices have no half precision
+    if g.dtype.itemsize == 2:  # the compiled loop has no half precision
         wide = lib.float32
         wider = ARRAYS.spread_from(g.astype(wide), grid.astype(wide), size, mode, padding, align, orders)
         return wider.astype(g.dtype)
     samples, channels = g.shape[:2]
     places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
-    r = lib.zeros((samples, channels, elements), g.dtype)
-    corners = list(weighed_neighbours(lib, grid, size, mode, padding, align, orders))
-    columns = lib.tile(lib.arange(places), len(corners))
-    rows = g.reshape(samples, channels, places)
-    for n in range(samples) if places and elements else ():
-        positions = lib.concatenate([flat[n] for flat, _ in corners])
-        weights = lib.concatenate([w[n] for _, w in corners])
-        if csr_array is None:
-            total = lib.zeros((elements, channels), g.dtype)
-            add_rows(total, positions, channels, weights[:, None] * rows[n].T[columns])
-            r[n] = total.T
-        else:
-            r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+    r = lib.zeros((samples * elements, channels), g.dtype)
+    if places and elements:
+        corners = zip(*weighed_neighbours(lib, grid, size, mode, padding, align, orders), strict=True)
+        at, weights = (lib.stack(parts, -1) for parts in corners)  # (N, places, neighbours)
+        at += (lib.arange(samples) * elements)[:, None, None]
+        many, rows = at.shape[-1], g.reshape(samples, channels, places).swapaxes(1, 2)
+        add_weighed_rows(r, at.reshape(-1, many), weights.reshape(-1, many), rows.reshape(-1, channels))
+    r = np.ascontiguousarray(r.reshape(samples, elements, channels).swapaxes(1, 2))
     return r.reshape(samples, channels, *size)
 
 
