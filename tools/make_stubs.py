@@ -296,11 +296,11 @@ def module_stub(module: types.ModuleType, names: list[str], text: str = "") -> s
 def return_types_stub() -> str:
     """`return_types.pyi`: the named tuples, all of tensors but for one field; those of the same fields share a base."""
     out: dict[str, str] = {}
-    names = [cls._fields for cls in wengert.return_types.all_return_types]
+    names = [cls.__match_args__ for cls in wengert.return_types.all_return_types]
     for cls in wengert.return_types.all_return_types:
-        kinds = {field: SPECIAL_FIELDS.get(f"{cls.__name__}.{field}", "Tensor") for field in cls._fields}
+        kinds = {field: SPECIAL_FIELDS.get(f"{cls.__name__}.{field}", "Tensor") for field in cls.__match_args__}
         given = f"tuple[{', '.join(kinds.values())}]"
-        base = f"_{'_'.join(kinds)}" if names.count(cls._fields) > 1 and "..." not in given else cls.__name__
+        base = f"_{'_'.join(kinds)}" if names.count(cls.__match_args__) > 1 and "..." not in given else cls.__name__
         made = f"class {base}({given}):\n    def __new__(cls, sequence: {given}) -> Self: ...\n"
         made += "".join(f"    @property\n    def {field}(self) -> {kind}: ...\n" for field, kind in kinds.items())
         made += "".join(f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields"))

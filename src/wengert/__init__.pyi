@@ -1330,7 +1330,7 @@ def threshold_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def tile(input: Tensor, *dims: Ints, **given: Any) -> Tensor:
     """``repeat`` with the numbers aligned to the last dimensions."""
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.topk:
-    """The k largest (or smallest) elements along a dim, always sorted, and their indices."""
+    """The k largest (or smallest) elements along a dim, and their indices."""
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:

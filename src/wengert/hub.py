@@ -27,6 +27,14 @@ _CHUNK = 1 << 17
 _dir: str | None = None
 
 
+def __getattr__(name: str) -> Any:
+    if name == "tqdm":  # programs import it from here
+        import tqdm
+
+        return tqdm.tqdm
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # ---- the folder
 def get_dir() -> str:
     """The folder for downloads: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""

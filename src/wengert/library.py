@@ -137,8 +137,11 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """``op.register_kernel`` of an operator, given itself or by name."""
-    return _known(op).register_kernel(device_types, func)
+    """``op.register_kernel`` of an operator, given itself or by name; ``impl`` of one that ``define`` declared."""
+    known = _known(op)
+    if known._declared:
+        return impl(known._qualname, "default" if device_types is None else device_types, func)
+    return known.register_kernel(device_types, func)
 
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:

@@ -376,6 +376,9 @@ NOT_DERIVED = {
 }
 DERIVED = """
 F.conv2d(x, w, padding=1, stride=2)
+F.conv1d(sequence, w[:, :, 0])
+F.conv1d(sequence, w.transpose(1, 3)[:, 0].transpose(1, 2))
+F.conv_transpose1d(sequence, w[:, :, 0].transpose(0, 1))
 F.conv_transpose2d(x, w.transpose(0, 1).detach(), stride=2)
 F.batch_norm(x, T.zeros(4), T.ones(4))
 F.max_pool2d(x, 3, 1, 1)
@@ -405,14 +408,15 @@ x.gather(1, T.zeros(2, 2, 6, 6, dtype=T.int64))
 def _grads(lib: Any, expression: str, x: Any) -> list[Any]:
     """The layout of every gradient, for cotangents in rows and in the order of the result; repeated ones are not."""
     leaf = x.detach().requires_grad_()
-    names = {"T": lib, "F": lib.nn.functional, "x": leaf, "w": lib.ones(3, 4, 3, 3, requires_grad=True)}
-    y = eval(expression, names)
+    leaves = {"x": leaf, "w": lib.ones(3, 4, 3, 3, requires_grad=True)}
+    leaves["sequence"] = lib.ones(2, 6, 4).transpose(1, 2).requires_grad_()
+    y = eval(expression, {"T": lib, "F": lib.nn.functional, **leaves})
     found = []
     for g in (lib.ones(tuple(y.shape), dtype=y.dtype), lib.ones_like(y)):
-        grads = lib.autograd.grad(y, (leaf, names["w"]), g, retain_graph=True, allow_unused=True)
+        grads = lib.autograd.grad(y, list(leaves.values()), g, retain_graph=True, allow_unused=True)
         found.append([t if t is None else list(t.stride()) for t in grads])
     y.backward(lib.ones(tuple(y.shape), dtype=y.dtype))
-    return [*found, list(leaf.grad.stride())]
+    return [*found, [t.grad is not None and list(t.grad.stride()) for t in leaves.values()]]
 
 
 @pytest.mark.parametrize("expression", [e for e in IMAGES if e not in NOT_DERIVED] + DERIVED)

@@ -68,6 +68,8 @@ x.unbind(axis=1)
 T.chunk(x, 2, axis=0)
 x.amax(axis=1, keepdims=True)
 T.topk(x, 1, axis=0)
+[hasattr(x.max(1), "_fields"), type(x.max(1))(list(x.max(1)))]
+type(x.max(1))(*x.max(1))
 x.sort(axis=0)
 x.select(axis=1, index=0)
 x.narrow(axis=1, start=0, length=2)
@@ -104,6 +106,23 @@ T.arange(24.).view(2, 3, 4)[T.Size([1, 2])]
 T.arange(24.).view(2, 3, 4)[Pair(0, slice(1, 2))]
 T.zeros(4).index_put((t([0, 1]),), T.ones(1, 1, 2))
 T.histogram(t([1., 2., 3.]))[0]
+T.histc(x, t(4), t(-1.), t(1.))
+T.einsum("i,j->ij", x[0].double(), x[1])
+T.einsum("ij,ij->ji", i[:2, None], x[:, :1])
+T.einsum("ij,ij->i", x, x.double())
+F.grid_sample(T.ones(1, 1, 2, 2), T.ones(1, 2, 2, 2).double(), align_corners=False)
+F.grid_sample(T.ones(1, 1, 2, 2, 2).double(), T.ones(1, 2, 2, 2, 3), align_corners=False)
+F.grid_sample(T.ones(1, 1, 2, 2, 2).double(), T.ones(1, 2, 2, 2, 3), "bicubic", align_corners=False)
+T._C._LinAlgError is T.linalg.LinAlgError
+T.isclose(x, x + .1, t(.2), t(.05))
+T.normal(t(1.), t(2), (0,))
+T.normal(t(3), 0., size=(2,))
+T.normal(t([1., 2.]), 0., (2,))
+T.normal(t(1., requires_grad=True), 0., (2,))
+str(T.Generator(None).device)
+T.Generator(1.5)
+T.Generator("tpu")
+[T._C._has_cuda, T._C._has_mps, T._C._has_xpu]
 T.func.jvp(lambda x: x[x > 0], (x,), (x * 2,))
 T.func.jvp(lambda x: T.masked_select(x, x > 0), (x,), (x * 2,))
 T.func.jacfwd(lambda x: x[x > 0])(x)

@@ -173,6 +173,16 @@ def test_kernels_of_devices(either: ModuleType) -> None:
         writes.register_autograd(lambda ctx, g: g)
 
 
+def test_kernels_of_declared_operators(either: ModuleType) -> None:
+    x = either.ones(1)
+    for n, devices in enumerate(("default", "CPU", "CompositeExplicitAutograd", ["cpu", "cuda"], None)):
+        either.library.define(f"kernels::declared{n}", "(Tensor x) -> Tensor")
+        either.library.register_kernel(f"kernels::declared{n}", devices)(lambda x, n=n: x + n)
+        assert getattr(either.ops.kernels, f"declared{n}")(x).item() == 1 + n
+    with pytest.raises(RuntimeError, match="device type at start of device string: all"):
+        either.library.register_kernel("kernels::declared0", "all", lambda x: x)
+
+
 def test_operators_are_declared_once(either: ModuleType) -> None:
     with either.library._scoped_library("declared", "FRAGMENT") as lib:
         lib.define("foo(Tensor x) -> Tensor")
@@ -560,6 +570,16 @@ def test_schemas_say_what_is_written(either: Any) -> None:
     x, w = either.ones(2), [either.ones(2), None]
     written(x, w)
     assert (x._version, w[0]._version) == (0, 1)
+
+
+def test_a_written_argument_needs_no_alias_name(either: Any) -> None:
+    either.library.define("schemas::exclaim", "(Tensor x, Tensor! y, Tensor!? z=None) -> ()")
+    either.library.impl("schemas::exclaim", "default")(lambda x, y, z=None: y.copy_(x) and None)
+    op, y = either.ops.schemas.exclaim.default, either.zeros(1)
+    declared = "schemas::exclaim(Tensor x, Tensor($0! -> ) y, Tensor($1! -> )? z=None) -> ()"
+    assert str(op._schema) == declared
+    assert op(either.ones(1), y) is None
+    assert (y.item(), y._version) == (1, 1)
 
 
 def test_tensors_by_keyword_have_no_derivative(either: Any) -> None:

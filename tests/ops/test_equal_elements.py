@@ -41,6 +41,16 @@ def test_topk_of_few_among_many(x: torch.Tensor) -> None:
     assert many.topk(3, largest=False).indices.tolist() == [15, 10, 5]
 
 
+def test_topk_that_is_not_sorted(x: torch.Tensor) -> None:
+    """As ``std::nth_element`` leaves it, where elements differ, too; a heap sorts few among many."""
+    different = torch.tensor([1, 7, 3, 9, 2, 8, 4, 5], dtype=x.dtype)
+    assert different.topk(8, sorted=False).indices.tolist() == [7, 1, 5, 3, 2, 6, 4, 0]
+    assert different.expand(2, 8).T.topk(3, 0, sorted=False).values.tolist() == [[8, 8], [9, 9], [7, 7]]
+    found = [10, 19, 15, 5, 12, 1, 18, 13, 4, 3, 9, 6, 8, 17, 14, 2, 11, 0, 16, 7]
+    assert x.topk(20, largest=False, sorted=False).indices.tolist() == found
+    assert torch.cat([x] * 10).topk(3, sorted=False).indices.tolist() == [7, 0, 3]
+
+
 def test_one_element(x: torch.Tensor) -> None:
     assert [x.kthvalue(k).indices.item() for k in (1, 7, 20)] == [10, 12, 0]
     assert x.mode().indices.item() == 1

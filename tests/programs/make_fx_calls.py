@@ -120,6 +120,7 @@ x: x.sort(-1)[0]
 x: x.sort(descending=True)[0]
 x: x.argsort(-1)
 x: x.topk(2,-1)[0]
+x: [x.topk(2, sorted=False), {"a": x.max(1)}]
 x: x.topk(2,dim=1)[0]
 x: F.glu(x,-1)
 x: x.prod(-1)

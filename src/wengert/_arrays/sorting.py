@@ -11,7 +11,7 @@ from .._base.registry import plain
 from . import intp
 from .along import FEW, read_along
 from .library import in_lib
-from .unstable import has_equal, in_torch_order, kth_steps, largest_steps, placed, sort_steps
+from .unstable import has_equal, in_torch_order, kth_steps, largest_steps, placed, sort_steps, unsorted_largest
 
 # NOTE [ Fast stable order ]
 #     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
@@ -136,17 +136,19 @@ def _is_tied(x: Any, order: Any) -> bool:
 
 
 @in_lib
-def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+def largest_with_positions(x: Any, k: int, dim: int, largest: bool, in_order: bool = True) -> tuple[Any, Any]:
     """See ``topk``."""
     rows = x if dim == x.ndim - 1 and x.flags.c_contiguous else np.ascontiguousarray(_last(x, dim))
     n = rows.shape[-1]
-    if k and n < 64 and rows.size <= FEW and rows is x and x.dtype in BLAS_FLOATS:  # what follows, for few elements
+    if k and n < 64 and rows.size <= FEW and rows is x and x.dtype in BLAS_FLOATS and in_order:  # for few elements
         flat = rows.ravel()
         if flat.dot(flat) < np.inf and len({*flat.tolist()}) == rows.size:  # no nan, none equal: any sort is stable
             order = intp.argsort(-rows if largest else rows)[..., :k].copy()
             return read_along(rows, order, dim), order
     if k == 0:
         order = np.zeros((*rows.shape[:-1], 0), np.int64)
+    elif not in_order and 64 * k > n and placed(rows):
+        order = unsorted_largest(comparable(rows), stable_order(rows, largest), k)[..., :k]
     elif n < 64 or 4 * k > n:
         order = stable_order(rows, largest)
         if placed(rows) and (n > 64 or has_equal(rows)):
@@ -165,7 +167,9 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
 
 
 @plain
-def plain_largest_with_positions(lib: Any, x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+def plain_largest_with_positions(
+    lib: Any, x: Any, k: int, dim: int, largest: bool, in_order: bool = True
+) -> tuple[Any, Any]:
     values, order = lib.sorted_with_positions(x, dim, largest)
     first = (slice(None),) * dim + (slice(0, k),)
     return values[first], order[first]

@@ -1,8 +1,8 @@
 """The positions that PyTorch's sorting algorithms give to equal elements, of which its documentation says nothing.
 
 They are those of libstdc++'s ``std::sort``, ``std::nth_element`` and ``std::partial_sort`` and of ATen's own
-quickselect, step by step. Each row is a list of ranks, the same for equal elements, so only rows with ties come here;
-long ones keep a stable order.
+quickselect, step by step. Each row is a list of ranks, the same for equal elements, so only rows with ties come here,
+and those of which ``topk(sorted=False)`` takes some; long ones keep a stable order.
 """
 
 from __future__ import annotations
@@ -150,15 +150,30 @@ def in_torch_order(steps: Callable[..., Any], x: Any, order: Any, *more: int, fi
 
     ``first``: only ties among so many elements of a row count, and the next one.
     """
-    n = x.shape[-1]
+    differs = _differs(x, order)
+    if (differs if first is None else differs[..., :first]).all():
+        return order
+    return _after(steps, order, differs, *more)
+
+
+def unsorted_largest(x: Any, order: Any, k: int) -> Any:
+    """The order in which ``topk(sorted=False)`` leaves the first ``k`` of each row, from the stable order."""
+    return _after(nth_steps, order, _differs(x, order), k - 1)
+
+
+def _differs(x: Any, order: Any) -> Any:
+    """Whether each element differs from the next in this order."""
     values = np.take_along_axis(x, order, -1)
     differs = values[..., 1:] != values[..., :-1]
     if x.dtype.kind == "f":
         differs &= values[..., 1:] == values[..., 1:]
         differs |= (values[..., 1:] == values[..., 1:]) != (values[..., :-1] == values[..., :-1])
-    if (differs if first is None else differs[..., :first]).all():
-        return order
-    ranks = np.zeros(x.shape, np.int64)
+    return differs
+
+
+def _after(steps: Callable[..., Any], order: Any, differs: Any, *more: int) -> Any:
+    n = order.shape[-1]
+    ranks = np.zeros(order.shape, np.int64)
     ranks[..., 1:] = differs.cumsum(-1)
     by_place = np.empty_like(ranks)
     np.put_along_axis(by_place, order, ranks, -1)

@@ -89,6 +89,11 @@ class Event:
 STREAM = Stream()
 
 
+def get_accelerator() -> Device:
+    """The device that a program runs on: the CPU."""
+    return Device("cpu")
+
+
 def get_device_module(device: Any = None) -> Any:
     """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
     kind = "cpu" if device is None else Device(device).type

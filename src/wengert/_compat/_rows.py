@@ -316,7 +316,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
         answers("_overlaps", switches.share_storage, "Whether both are tensors with the same storage, as in PyTorch."),
         answers("_log_api_usage_once", lambda event: None, "Does nothing: the use of APIs is not counted."),
         answers("_get_privateuse1_backend_name", lambda: "privateuseone", "PyTorch's name of a program's device."),
-        values(has_lapack=True, has_mkl=False, has_openmp=False, has_cuda=False, has_mps=False, has_xpu=False),
+        values(has_lapack=True, has_mkl=False, has_openmp=False, has_spectral=True),
+        values(_has_cuda=False, _has_cudnn=False, _has_magma=False, _has_mkldnn=False, _has_mps=False, _has_xpu=False),
         classes("_ImperativeEngine", object, "The class of ``Variable._execution_engine``."),
         # PyTorch chooses kernels by these keys; here they are only names, which libraries put into sets
         values(DispatchKey=Enum(

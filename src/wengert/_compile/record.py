@@ -231,7 +231,7 @@ def _lift_arguments(finder: Finder, args: tuple[Any, ...], kwargs: dict[str, Any
 def _argument(finder: Finder, a: Any, text: str, where: str) -> None:
     """An argument: containers are watched by their structure, since each call has new ones."""
     finder.given.add(id(a))
-    if type(a) in (list, tuple) or (isinstance(a, tuple) and hasattr(a, "_fields")):
+    if type(a) in (list, tuple) or (isinstance(a, tuple) and hasattr(a, "__match_args__")):
         kind = finder.constant(type(a))
         finder.need(f"type({text}) is {kind} and len({text}) == {len(a)}", f"{where} has {len(a)} elements")
         for k, x in enumerate(a):

@@ -1,6 +1,7 @@
 """Named tuples of tensors that functions with several results return: ``torch.return_types``.
 
-They are tuples with PyTorch's repr. In PyTorch their class is a "structseq", whose constructor takes one sequence.
+They are tuples with PyTorch's repr. In PyTorch their class is a "structseq", whose constructor takes one sequence and
+which has no `_fields`, by which programs tell named tuples.
 
 >>> import wengert as torch
 >>> torch.max(torch.tensor([[1., 3.], [4., 2.]]), 1)
@@ -12,7 +13,7 @@ indices=tensor([1, 0]))
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -23,20 +24,21 @@ class ReturnType(tuple):
     n_sequence_fields: int
     n_fields: int
     n_unnamed_fields = 0
-    _fields: tuple[str, ...]
+    __match_args__: tuple[str, ...]
     _make: Any  # makes an instance from a tuple, whose length is not checked
 
-    def __new__(cls, sequence: Iterable[Any] = (), *more: Any) -> ReturnType:
-        # one sequence, as in PyTorch, in whose pickles a dict of further fields follows, which is empty; or the fields
-        # one by one, as code for namedtuples passes them
-        self = tuple.__new__(cls, sequence if not more or more == ({},) else (sequence, *more))
-        n = len(cls._fields)
+    def __new__(cls, sequence: Iterable[Any], dict: Any = None) -> ReturnType:
+        # in PyTorch's pickles a dict of further fields follows, which is empty
+        if not isinstance(dict, (type(None), Mapping)):
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes a dict as second arg, if any")
+        self = tuple.__new__(cls, sequence)
+        n = cls.n_fields
         if len(self) != n:
             raise TypeError(f"torch.return_types.{cls.__name__}() takes a {n}-sequence ({len(self)}-sequence given)")
         return self
 
     def __repr__(self) -> str:
-        lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self.__match_args__, self, strict=True))
         return f"torch.return_types.{type(self).__name__}(\n{lines})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -64,7 +66,6 @@ def return_type(name: str, *fields: str) -> type[ReturnType]:
             __slots__=(),
             __module__="torch.return_types",
             __match_args__=fields,
-            _fields=fields,
             n_fields=len(fields),
             n_sequence_fields=len(fields),
         )
@@ -77,4 +78,4 @@ def return_type(name: str, *fields: str) -> type[ReturnType]:
 
 def type_of_outs(kind: type[ReturnType]) -> type[ReturnType]:
     """The class of a function's results that were written into ``out=``: ``max_out`` of ``max``."""
-    return return_type(f"{kind.__name__}_out", *kind._fields)
+    return return_type(f"{kind.__name__}_out", *kind.__match_args__)

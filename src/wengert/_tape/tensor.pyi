@@ -1433,7 +1433,7 @@ class Tensor(metaclass=TensorMeta):
     def tolist(self) -> _list[Any]:
         """The elements as nested lists of Python numbers; for a 0-dimensional tensor, the number."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _return_types.topk:
-        """The k largest (or smallest) elements along a dim, always sorted, and their indices."""
+        """The k largest (or smallest) elements along a dim, and their indices."""
     def trace(self) -> Tensor:
         """The sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:

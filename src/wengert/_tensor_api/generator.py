@@ -22,17 +22,18 @@ class Generator(generator.Generator):
     _name_in_errors = "torch._C.Generator"
     __module__ = "wengert.random"  # its home in PyTorch, and where pickles find it
 
-    def __init__(self, device: object = "cpu") -> None:
-        kind = str(device).partition(":")[0]
-        if kind not in ("cpu", "cuda"):
-            super().__init__(device)
+    def __init__(self, device: object = None) -> None:
+        if not isinstance(device, (str, int, Device, type(None))):
+            name = type_name(device)
+            raise TypeError(f"Generator(): argument 'device' (position 1) must be torch.device, not {name}")
+        place = Device("cpu" if device is None else device)
         library = None
-        if kind != "cpu":
+        if place.type == "cuda":
             from .._payloads.foreign import library_at
 
-            library = library_at(kind)
-        super().__init__(Device(str(device)) if library is None else "cpu")  # the CPU where it stands for cards
-        self._place = None if library is None else library.place(Device(str(device)).index or 0)
+            library = library_at("cuda")
+        super().__init__(place if library is None else "cpu")  # the CPU where it stands for cards
+        self._place = None if library is None else library.place(place.index or 0)
 
     @property
     def device(self) -> Device:

@@ -61,7 +61,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
     """
     if isinstance(a, tuple):
         items = [map_aggregate(x, fn) for x in a]
-        return type(a)(*items) if hasattr(a, "_fields") and not hasattr(a, "n_fields") else tuple(items)
+        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
     if isinstance(a, list):
         return immutable_list([map_aggregate(x, fn) for x in a])
     if isinstance(a, dict):

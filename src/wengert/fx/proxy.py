@@ -169,7 +169,7 @@ class TracerBase:
             return a.__fx_create_arg__(self)
         if isinstance(a, tuple):
             items = [self.create_arg(item) for item in a]
-            return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+            return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
         if isinstance(a, list):
             return [self.create_arg(item) for item in a]
         if isinstance(a, dict):

@@ -328,7 +328,7 @@ CALLS |= {
     "affine_mm": lambda a, b, x, beta, alpha: _to("addmm", x, a, b, beta=beta, alpha=alpha),
     "affine_mv": lambda a, b, x, beta, alpha: _to("addmv", x, a, b, beta=beta, alpha=alpha),
     "affine_outer": lambda a, b, x, beta, alpha: _to("addr", x, a, b, beta=beta, alpha=alpha),
-    "topk": lambda x, k, dim, largest: _to("topk", x, k, -1 if dim == x.ndim - 1 else dim, largest),
+    "topk": lambda x, k, dim, *flags: _to("topk", x, k, -1 if dim == x.ndim - 1 else dim, *flags),
     "_glu": lambda x, dim: _to("glu", x, -1 if dim == x.ndim - 1 else dim),
     "_rpow": lambda x, base: _to("pow", base, x),
     "_log_sigmoid": lambda x: _to("log_sigmoid_forward", x, results=2),

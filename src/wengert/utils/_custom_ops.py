@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from ..amp.autocast_mode import _cast
 from ..autograd.function import Function
 from ._aten import OpOverload, OpOverloadPacket, ask, not_tensors
 from ._pytree import broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
-from ._schemas import keyword_only_tensors, signature_of, written_by
+from ._schemas import keyword_only_tensors, signature_of, with_aliases_named, written_by
 
 OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
 below_autograd: ContextVar[bool] = ContextVar(
@@ -120,6 +121,7 @@ class CustomOpDef:
 
     def __init__(self, qualname: str, fn: Callable[..., Any] | None, schema: str, mutates: Iterable[str] = ()) -> None:
         self._namespace, _, self._name = qualname.partition("::")
+        schema = with_aliases_named(schema)
         self._qualname, self._schema, self._init_fn = qualname, schema, fn
         self._kernels: dict[str | None, Any] = {}  # by the device's type; ``None``: on all devices
         self._disabled: set[str] = set()  # the types of devices whose kernels ``set_kernel_enabled`` turned off
@@ -512,7 +514,7 @@ class _Overload(OpOverload):
 
     @property
     def _schema(self) -> str:
-        return self._qualname + self._op._schema
+        return self._qualname + re.sub(r"\((\$\d+!)\)", r"(\1 -> )", self._op._schema)  # as PyTorch prints it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._op(*args, **kwargs)

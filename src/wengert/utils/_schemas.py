@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
 import types
 import typing
@@ -113,8 +114,14 @@ def _type_text(hint: Any) -> str:
     return names.get(hint, "") if isinstance(hint, (type, str)) else ""
 
 
+def with_aliases_named(schema: str) -> str:
+    """A schema in which ``Tensor!``, one that is written to and is no other's alias, is called ``Tensor($0!)``."""
+    number = itertools.count()
+    return re.sub(r"\bTensor!", lambda _: f"Tensor(${next(number)}!)", schema)
+
+
 _PARAMETER = re.compile(
-    r"^(?P<type>[\w.]+(?:\(\w+!?\))?\??(?:\[\d*\])?\??)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$"
+    r"^(?P<type>[\w.]+(?:\([$\w]+!?\))?\??(?:\[\d*\])?\??)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$"
 )
 
 
@@ -130,7 +137,7 @@ def signature_of(schema: str) -> inspect.Signature:
         found = _PARAMETER.match(part)
         if found is None:
             raise RuntimeError(f"expected a type and a name in the schema, but found {part!r}")
-        annotation = re.sub(r"\(\w+!?\)", "", found["type"])
+        annotation = re.sub(r"\([$\w]+!?\)", "", found["type"])
         default: Any = inspect.Parameter.empty if found["default"] is None else _default(found["default"], annotation)
         parameters.append(inspect.Parameter(found["name"], kind, default=default, annotation=annotation))
     return inspect.Signature(parameters)
@@ -146,7 +153,7 @@ def _default(text: str, kind: str) -> Any:
 
 def written_by(schema: str) -> set[str]:
     """The names of the parameters that a schema says are written to."""
-    return set(re.findall(r"\(\w+!\)[][?\d]*\s+(\w+)", schema.partition("->")[0]))
+    return set(re.findall(r"\([$\w]+!\)[][?\d]*\s+(\w+)", schema.partition("->")[0]))
 
 
 def keyword_only_tensors(signature: inspect.Signature) -> bool:

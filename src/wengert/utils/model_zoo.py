@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import hub
 from ..hub import load_state_dict_from_url as load_url
 
 __all__ = ["load_url"]
@@ -11,7 +12,5 @@ __all__ = ["load_url"]
 
 def __getattr__(name: str) -> Any:
     if name == "tqdm":
-        import tqdm
-
-        return tqdm.tqdm
+        return hub.tqdm
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

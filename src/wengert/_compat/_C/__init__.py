@@ -298,6 +298,7 @@ _LATE = {
     "_set_grad_layout_enforcement_enabled": ".autograd.grad_mode:enforce_grad_layout_policy",
     "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
     "is_grad_enabled": "._base.grad_mode", "is_inference_mode_enabled": "._modes",
+    "_LinAlgError": ".linalg:LinAlgError", "_get_accelerator": "._compat._devices:get_accelerator",
 }  # fmt: skip
 
 

@@ -23,7 +23,17 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ._common import BOOLS, NOTHING, integer_pairs, no_complex, python_operator, reflected, refuse, refuse_complex
+from ._common import (
+    BOOLS,
+    NOTHING,
+    integer_pairs,
+    no_complex,
+    plain_number,
+    python_operator,
+    reflected,
+    refuse,
+    refuse_complex,
+)
 
 
 # ---- comparisons
@@ -342,6 +352,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         raise RuntimeError(
             f"{BY_NUMPY[input._payload.dtype].scalar_name} did not match {BY_NUMPY[other._payload.dtype].scalar_name}"
         )
+    rtol, atol = plain_number(rtol), plain_number(atol)
     if rtol < 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:

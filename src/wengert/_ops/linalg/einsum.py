@@ -22,7 +22,7 @@ from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensors
-from ..._tape.promotion import cast, logical_dtype
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
 from ..shape.views import reshape_public
@@ -81,11 +81,19 @@ def _contract_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     return U.contract(*inner, (new, *a) if mine[0] else a, (new, *b) if mine[1] else b, (new, *out))
 
 
+def _of_two_dtypes(info: Any, x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
+    """What adds nothing up is PyTorch's product, which promotes."""
+    if {*a} & {*b} - {*out}:
+        refuse_batched(info, x, y)
+    dtype = common_dtype((x, y))
+    return TENSORS.contract(cast(x, dtype), cast(y, dtype), a, b, out)
+
+
 @bilinear(
     self=lambda xp, g, self, other, a, b, out: xp.contract(g, other, out, b, a),
     other=lambda xp, g, self, other, a, b, out: xp.contract(self, g, a, out, b),
     node="ViewBackward0",
-    refuse_mixed=refuse_batched,
+    refuse_mixed=_of_two_dtypes,
     batch=_contract_batch,
     dtypes="fci",
     in_float32="result",

@@ -205,15 +205,17 @@ def _out(x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
     return (x[0], w[0], *columns.out_size(x[2:], w[2:], stride, padding, dilation))
 
 
-as_images_of = functools.partial(as_channels_of, sequences=True)
+def _as_images_of(r: Any, input: Any, weight: Any) -> Any:
+    """A cotangent in PyTorch's layout: it makes a sequence row-major first, so that only the weight's order counts."""
+    return as_channels_of(r, *((weight,) if weight.ndim == 3 else (input, weight)), sequences=True)
 
 
 @affine(
     layout=convolved,
-    first=lambda xp, g, input, weight, stride, padding, dilation, groups: as_images_of(
+    first=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_images_of(
         xp.conv_input(g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
-    second=lambda xp, g, input, weight, stride, padding, dilation, groups: as_images_of(
+    second=lambda xp, g, input, weight, stride, padding, dilation, groups: _as_images_of(
         xp.conv_weight(input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,
@@ -268,10 +270,10 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 
 @affine(
     layout=convolved,
-    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_images_of(
+    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_images_of(
         _places(xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input), input, weight
     ),
-    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: as_images_of(
+    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _as_images_of(
         xp.conv_weight(g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups), input, weight
     ),
     added=_bias_cotangent,

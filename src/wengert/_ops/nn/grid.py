@@ -21,6 +21,7 @@ from ..._base.registry import ARRAYS, plain_body, public
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
+from ..._tape.error_text import two_dtypes
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.spaces import _spaced
@@ -244,11 +245,6 @@ def grid_sampler(
 def _check_grid(input: Any, grid: Any, mode: str) -> None:
     x, g = tuple(input._payload.shape), tuple(grid._payload.shape)
     k = len(x) - 2
-    if logical_dtype(input) is not logical_dtype(grid):
-        raise RuntimeError(
-            "grid_sampler(): expected input and grid to have same dtype, but input has "
-            f"{dtype_name(input).lower()} and grid has {dtype_name(grid).lower()}"
-        )
     if len(x) not in (4, 5) or len(g) != len(x):
         raise RuntimeError(
             "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
@@ -272,6 +268,8 @@ def _check_grid(input: Any, grid: Any, mode: str) -> None:
     if mode == "bicubic" and k != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     require(input, "fh", "grid_sampler_2d_cpu_kernel_impl" if k == 2 else "grid_sampler3d_cpu")
+    if logical_dtype(input) is not logical_dtype(grid):
+        raise two_dtypes(f"expected scalar type {dtype_name(input)} but found {dtype_name(grid)}")
 
 
 @public("nn.functional.affine_grid")

@@ -161,9 +161,10 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **kwargs: Any) -> Tensor
         if shape:
             return wrap(_samplers.normal(default_generator, shape, dtypes.default_np, mean, std))
     asked = options_of("normal", kwargs)
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        if size is not None:
-            raise _normal_mismatch(mean, std, size)
+    tensors = [a for a in (mean, std) if isinstance(a, Tensor)]
+    if tensors and size is not None and any(a.ndim or a.requires_grad for a in tensors):
+        raise _normal_mismatch(mean, std, size)
+    if tensors and size is None:
         if asked.out is not None:
             return _normal_into(asked.out, mean, std, asked.generator)
         return _normal_of_tensors(mean, std, source_of(asked.generator, "normal"))

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
-from ..._base.constants import type_name
 from ..._base.dtypes import FLOAT32, FLOAT64
 from ..._base.registry import plain_body, public
-from ..._kinds.dims import rank
+from ..._kinds.dims import as_int, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
@@ -23,7 +22,7 @@ from ..._payloads.transforms import refuse_tangents
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.refusal import underived
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import not_derived, refuse_forward
+from ..elementwise._common import not_derived, plain_number, refuse_forward
 from .sums import is_kind, reduction, unimplemented
 
 _SAME_HISTOGRAM = exactly(
@@ -110,8 +109,7 @@ def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0)
     tensor([0., 2., 1., 0.])
     """
     rank(input, "histc")
-    if not isinstance(bins, int):
-        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_name(bins)}")
+    bins, min, max = as_int(bins, "histc", argument="bins"), plain_number(min), plain_number(max)
     if not is_kind(input, "fV"):
         kernel = "aminmax_cpu" if is_kind(input, "c") and min == max and input._payload.size else "histogram_cpu"
         raise unimplemented("linspace_cpu" if is_kind(input, "b") else kernel, input)

@@ -117,16 +117,18 @@ def msort(input: Tensor) -> Tensor:
     put_all,
     layout=always_rows,
     dtypes="fi",
-    samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))],
+    samples=[((3, 5), (2, 1, True, True)), ((3, 5), (3, 0, False, False)), ((3, 5), (0, 1, True, True))],
 )
-def topk(lib, self, k, dim, largest):
-    """The k largest (smallest) elements along a dim, sorted, and their indices."""
-    return lib.largest_with_positions(self, k, dim, largest)
+def topk(lib, self, k, dim, largest, sorted):
+    """The k largest (smallest) elements along a dim, and their indices."""
+    return lib.largest_with_positions(self, k, dim, largest, sorted)
 
 
 @reduction("torch.topk Tensor.topk", out_rule=EXACT)
 def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) elements along a dim, always sorted, and their indices.
+    """The k largest (or smallest) elements along a dim, and their indices.
+
+    Unless they are to be sorted, they have the order that PyTorch leaves them in, in rows of up to 1,024 elements.
 
     >>> torch.topk(torch.tensor([3., 1., 4., 2.]), 2).indices
     tensor([2, 0])
@@ -140,8 +142,8 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
         what = "topk does not support bool" if is_kind(input, "b") else " topk does not support complex"
         raise RuntimeError(f"{what} dtypes on CPU")
     if not ndim:
-        return TopkResult._make(map(without_dim, topk(TENSORS.reshape(input, (1,)), 1, 0, largest)))
-    return TopkResult._make(topk(input, k, dim, largest))
+        return TopkResult._make(map(without_dim, topk(TENSORS.reshape(input, (1,)), 1, 0, largest, sorted)))
+    return TopkResult._make(topk(input, k, dim, largest, sorted))
 
 
 @with_places(layout=always_rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])

@@ -520,7 +520,7 @@ def make_fx(
         if nested:
             tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec)))
             result = outputs
-        tracer.graph.output(tracer.create_arg(tuple(result) if isinstance(result, tuple) else result))
+        tracer.graph.output(tracer.create_arg(result))
         if tracer.sizes is not None:
             tracer.sizes.finish()
         if decomposition_table:

@@ -31,6 +31,7 @@ import wengert as torch
 
 from ..._tape.tensor import Tensor
 from ...library import LIBRARIES_OF_TESTS
+from .._creation import make_tensor as make_tensor  # noqa: PLC0414
 from ._matrices import *  # noqa: F403  programs import them from here, as what follows
 from ._parametrization import *  # noqa: F403
 from ._parametrization import _TestParametrizer as _TestParametrizer  # noqa: PLC0414
