@@ -730,6 +730,101 @@ INT_MM = (
     """,
 )
 
+EXPANDED = (
+    """
+x = T.tensor([1., 2., 3.], requires_grad=True); b = x * 1; e = b.expand(3, 3); c = T.tensor([1., 2., 3.])
+d = c.unsqueeze(1).expand(3, 3); mask = T.eye(3).bool(); two = T.tensor(2.); i = T.tensor([0]); p = T.ones(3)
+def all(e): return e.tolist(), e.grad_fn and e.grad_fn.name(), e._base.grad_fn and e._base.grad_fn.name(), e._version
+""",
+    """
+    e.masked_fill_(mask, 9.); r = all(e)
+    e.masked_fill_(mask, 9.); e.sum().backward()
+    d.masked_fill_(mask[:1], two); r = all(d)
+    d.masked_fill_(mask, x.sum()); d.sum().backward(); r = all(d), x.grad
+    d[0] = float('nan'); d.masked_fill_(mask[1:2], 4.); r = all(d)
+    e.index_fill_(0, i, 9.); r = all(e)
+    d.index_fill_(1, i, two); r = all(d)
+    d.index_fill_(1, i, x.sum()); d.sum().backward(); r = all(d), x.grad
+    e[i] = p; r = all(e)
+    e[i] = p; e.sum().backward()
+    d[i] = p * 7; r = all(d)
+    d[mask] = two; r = all(d)
+    e[mask] = two; r = all(e)
+    d.index_put_((i,), x.sum(), accumulate=True); r = all(d)
+    e.index_put_((i, i), two, accumulate=True); r = all(e)
+    d.tril_(); r = all(d)
+    e.triu_(); r = all(e)
+    e.triu_(); e.sum().backward()
+    e.fill_(3.); r = all(e)
+    e.fill_(3.); e.sum().backward()
+    e.zero_(); e.sum().backward()
+    e[:1].zero_(); e.sum().backward(); r = x.grad
+    e.add_(1)
+    x.expand(3, 3).masked_fill_(mask, 1.)
+    T.add(e, e, out=e)
+    c.apply_(lambda v: v + 1); r = c, c._version
+    c.map_(p, lambda v, w: v + w); r = c, c._version
+    """,
+)
+
+REPLACED = (
+    """
+F = T.nn.functional; T.set_default_dtype(T.float64)
+x = T.arange(12.).view(3, 4).div(7).sin().requires_grad_(); w = T.arange(1., 5., requires_grad=True)
+m = T.arange(8.).view(2, 4).requires_grad_(); n = T.arange(8.).view(4, 2).requires_grad_()
+z = T.arange(24.).view(2, 3, 4).requires_grad_(); v = T.ones(3, requires_grad=True); T.set_default_dtype(T.float32)
+def grads(f, *changed):
+    y = f()
+    for t in changed: t.data = t.data * 3 + 1
+    (y * T.arange(1., y.numel() + 1).view(y.shape)).sum().backward()
+    return [None if t.grad is None else t.grad.round(decimals=1) + 0 for t in (x, w, m, n, z, v)]
+""",
+    """
+    r = grads(lambda: F.linear(x, m), m)
+    r = grads(lambda: F.linear(x, m, m[:, 0]), m)
+    r = grads(lambda: F.linear(x, m), x)
+    r = grads(lambda: F.linear(z, m), m, z)
+    r = grads(lambda: F.linear(z, m, m[:, 0]), m, z)
+    r = grads(lambda: x @ n, x, n)
+    r = grads(lambda: z @ n, z, n)
+    r = grads(lambda: z @ z.mT.detach(), z)
+    r = grads(lambda: v @ x, x, v)
+    r = grads(lambda: T.einsum('ij,jk->ik', x, n), x, n)
+    r = grads(lambda: x * w, x, w)
+    r = grads(lambda: F.layer_norm(x, (4,), w), w)
+    r = grads(lambda: F.group_norm(x, 2, w), w)
+    r = grads(lambda: F.batch_norm(x, None, None, w, training=True), w)
+    r = grads(lambda: F.layer_norm(x.float(), (4,), w.float()), x, w)
+    x.data.clamp_(-1, 1).mul_(2); r = grads(lambda: F.batch_norm(x, None, None, None, training=True), x)
+    """,
+)
+
+INFERRED = (
+    """
+with T.inference_mode(): i = T.full((2,), 3.)
+F = T.func; x = T.tensor([1., 2.])
+class Times(A.Function):
+    @staticmethod
+    def forward(x, y): return x * y
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g): return g * ctx.saved_tensors[1], None
+""",
+    """
+    r = F.grad(lambda x: (x * i).sum())(x)
+    r = F.vjp(lambda x: x * i, x)[1](x)
+    r = F.hessian(lambda x: (x * i * x).sum())(x)
+    r = F.vmap(F.grad(lambda x: (x * i).sum()))(x.expand(2, 2))
+    r = F.grad(lambda x: T.stack([x, i]).prod())(x)
+    r = F.grad(lambda x: Times.apply(x, i).sum())(x)
+    r = F.grad(lambda x: x.clone().mul_(i).sum())(x)
+    with T.inference_mode(): r = F.grad(lambda x: (x * i).sum())(x)
+    x.requires_grad_() * i
+    Times.apply(x.requires_grad_(), i)
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -745,6 +840,9 @@ TABLES = {
     "tasks": TASKS,
     "functions": FUNCTIONS,
     "aliases": ALIASES,
+    "expanded": EXPANDED,
+    "replaced": REPLACED,
+    "inferred": INFERRED,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")

@@ -124,15 +124,15 @@ def write_out(
                 "ops."
             )
     result = op(*args, **(kwargs or {}))
-    info = REGISTRY.get(name)
-    if name in APART or name in _IN_PARTS or (info is not None and info.batch == "elementwise" and name != "ndtr"):
-        results = result if isinstance(result, tuple) else (result,)
-        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name)
     if is_grad_enabled() and _any_history((*outs, result)) and _differentiable(result):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
+    info = REGISTRY.get(name)
+    if name in APART or name in _IN_PARTS or (info is not None and info.batch == "elementwise" and name != "ndtr"):
+        results = result if isinstance(result, tuple) else (result,)
+        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name)
     chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
     if isinstance(chosen, RuleOf):
         chosen = chosen.choice(*args, **(kwargs or {}))

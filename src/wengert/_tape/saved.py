@@ -167,6 +167,21 @@ def keep_for_its_node(t: Tensor) -> Box:
     return own
 
 
+def keep_viewed(box: Box) -> None:
+    """Before the array in a box is replaced: nodes of which PyTorch's have saved a view of it continue to use it."""
+    if sys.getrefcount(box) <= _UNSAVED:
+        return
+    own = Box()
+    own.a, own.cell = box.a, box.cell
+    for n in gc.get_referrers(box):
+        for name in n.viewed if isinstance(n, Node) else ():
+            if getattr(n, name) is box:
+                setattr(n, name, own)
+
+
+_UNSAVED = 4  # the references to the box of a leaf that no node has saved, here
+
+
 def _made(n: Node) -> str:
     place = where(n._code, n._lasti)
     return f"Where: {n.name()} was made at {place}" if place else ""

@@ -10,12 +10,11 @@ import numpy as np
 from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
-from ..._arrays.memory import once, owner_of, repeats, unlocked
 from ..._arrays.overlap import meets, met
 from ..._base.constants import sparse_coo
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
-from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
+from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.dims import not_a_bool
 from ..._kinds.general import general
@@ -24,8 +23,7 @@ from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
-from ..._tape.inference import is_inference
-from ..._tape.inplace import apply_inplace, inplace_of
+from ..._tape.inplace import apply_inplace, inplace_one_by_one, is_expanded, write_expanded
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
@@ -149,23 +147,6 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
     return copy_(self, src)
 
 
-def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
-    """The memory of an expanded tensor for one of the operators that may write to it; else None."""
-    a = self._payload
-    if type(a) is not np.ndarray or a.flags.writeable or not a.size or (inference_tensors and is_inference(self)):
-        return None
-    if is_grad_enabled() and (self._node is not None or fy is not None):
-        return None
-    if not repeats(a.shape, a.strides) or not owner_of(a).flags.writeable:
-        return None
-    example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
-    warn(
-        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
-        f"operation. This also applies to advanced indexing e.g. tensor[{example}"
-    )
-    return unlocked(a)
-
-
 @public("Tensor.copy_")
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
@@ -280,20 +261,18 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         else:
             count_write_at(self, getframe(2))
             return self
-    if type(a) is np.ndarray and 0 in a.strides and a.size and repeats(a.shape, a.strides):
-        part = once(a)
-        if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
-            unlocked(a[part]).fill(element(value, logical_dtype(self)))
-            count_write(self)
-        else:
-            _fill(self[part], value, node)
-        return self
     value = element(value, logical_dtype(self))
+
+    def filled(x: Tensor) -> Tensor:
+        return with_node_name(fill_number(x, value), node)
+
+    if is_expanded(self):
+        return write_expanded(self, None, filled, (), {}, lambda into, r: into.fill(value))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
         writable(self).fill(value)
         count_write(self)
         return self
-    return apply_inplace(lambda x: with_node_name(fill_number(x, value), node), self, ())
+    return apply_inplace(filled, self, ())
 
 
 @public("Tensor.fill_ torch.fill_")
@@ -412,7 +391,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
 
 
 assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")
-_masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
+_masked_fill_in_place = inplace_one_by_one(masked_fill_public, "masked_fill_", warns=True)
 
 
 @public("Tensor.masked_fill_")
@@ -425,12 +404,6 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 a[m] = value
             else:
                 write_at(a, (0,), (m,), value)
-            count_write_at(self, getframe(1))
-            return self
-    if type(value) in (int, float) and type(m) is np.ndarray and m.dtype.kind == "b" and _fits_into(m.shape, a.shape):
-        into = expanded_memory(self, "masked_fill_")
-        if into is not None:
-            into[np.broadcast_to(m, a.shape)] = element(value, logical_dtype(self))
             count_write_at(self, getframe(1))
             return self
     return _masked_fill_in_place(self, mask, value)
