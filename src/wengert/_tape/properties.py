@@ -336,7 +336,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     fn = shown_fn(self)
     if fn is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if type(fn) is not AccumulateGrad:
+    if type(fn) not in LEAVES:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     return add_hook(fn, "post_accumulate", hook)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.index_shapes import fits_into
 from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
@@ -356,7 +357,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     a = payload(input, "masked_fill")
     if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not slow_if_recording:
         m = mask._payload
-        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
+        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)
             if not r.flags.c_contiguous:
                 r = r.copy()
@@ -380,14 +381,6 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             element(value._payload.item(), logical_dtype(input))
         return with_node_name(masked_fill(input, mask, value), "MaskedFillBackward1")
     return masked_fill(input, mask, element(value, logical_dtype(input)))
-
-
-def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Whether ``shape`` broadcasts to ``whole`` without changing ``whole``."""
-    lead = len(whole) - len(shape)
-    if lead < 0:
-        return False
-    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
 assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")

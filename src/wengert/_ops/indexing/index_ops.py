@@ -452,11 +452,8 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     if done is not None:
         return done
     dims, found = _places_of(input, indices)
-    return put_at(input, _values_of(input, values, found, accumulate), dims, found, bool(accumulate), False)
-
-
-def _values_of(x: Tensor, values: Any, indices: list[Tensor], accumulate: Any) -> Tensor:
-    return of_its_dtype(x, expect_tensor("index_put", "values", 3, values), [] if accumulate else indices)
+    values = of_its_dtype(input, expect_tensor("index_put", "values", 3, values), dims, found, bool(accumulate))
+    return put_at(input, values, dims, found, bool(accumulate), False)
 
 
 @public("Tensor.index_put_ torch.index_put_")
@@ -470,7 +467,8 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if plain and assign_at(self, tuple(indices), values):
         return self
     dims, found = _places_of(self, indices)
-    return put_into(self, _values_of(self, values, found, accumulate), dims, found, bool(accumulate))
+    values = of_its_dtype(self, expect_tensor("index_put", "values", 3, values), dims, found, bool(accumulate))
+    return put_into(self, values, dims, found, bool(accumulate))
 
 
 def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:

@@ -31,7 +31,7 @@ from ..._tape.views import (
     writable,
 )
 from ..create.create import number
-from .getitem import all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
+from .getitem import all_plain, by_tensors, check_rank, check_shape, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, numpy_key, write_at
 
 
@@ -66,10 +66,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         from .copy_fill import copy_into
 
-        if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
-            copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
+        copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
         return
-    put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
+    put_into(x, of_its_dtype(x, _sliced(value, ()), dims, indices), dims, indices, False)
 
 
 @public("Tensor.__delitem__")
@@ -78,14 +77,15 @@ def delitem(self: Tensor, key: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def of_its_dtype(x: Tensor, value: Tensor, indices: list[Tensor]) -> Tensor:
+def of_its_dtype(x: Tensor, value: Tensor, dims: Any, indices: list[Tensor], accumulate: bool = False) -> Tensor:
     """The value to write, of x's dtype: an element is converted where one mask is filled, all else must have it."""
     dtype = logical_dtype(x)
     given = logical_dtype(value)
     if given is dtype:
         return value
-    if value._payload.size == 1 == len(indices) and logical_dtype(indices[0]).kind == "b":
+    if value._payload.size == 1 == len(indices) and logical_dtype(indices[0]).kind == "b" and not accumulate:
         return cast(value, dtype) if given.kind != "c" else wrap(number(value.item(), dtype))
+    check_shape(x, value, dims, indices)
     raise _dtype_error(x, value)
 
 
