@@ -15,7 +15,7 @@ from .._arrays.memory import address_of
 from .._arrays.overlap import refuse_repeated
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
-from .node import FREED, Box, Node, by_edge, named, tick, version_of, view_of
+from .node import FREED, LEAVES, Box, Node, by_edge, named, tick, version_of, view_of
 from .saved import payload_dtype, stale
 from .tensor import Tensor, in_memory, wrap
 
@@ -219,7 +219,7 @@ class CopySlices(Node):
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
     """The tensor with its node renamed, for operators that are implemented as another one."""
-    if t._node is not None:
+    if type(t._node) not in LEAVES:
         named(t._node, name)
     return t
 

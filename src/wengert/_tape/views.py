@@ -107,18 +107,18 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         view = getattr(base, "_view", None)
     if creation and (requires_grad or base._node is not None):
         raise _creation_error(self, creation, "is being")
-    if type(self._node) is AccumulateGrad:
-        raise noted(
-            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
-            "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
-            "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
-            code="W005",
-        )
     if base is not None and (type(base._node) is AccumulateGrad or (base._node is None and self._node is not None)):
         raise noted(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
+            code="W005",
+        )
+    if type(self._node) is AccumulateGrad:
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+            "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
+            "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
             code="W005",
         )
     fn = self._node
