@@ -825,6 +825,63 @@ class Times(A.Function):
     """,
 )
 
+STALE = (
+    """
+x = T.tensor([1., 2., 3., 4.], requires_grad=True); b = x * 1; one, two = b.split(2); s = b[:2]; p = x.unbind()[0]
+with T.no_grad(): n = b[:2]; m = b.view(2, 2); F = T.nn.functional
+with T.inference_mode(): i = b[:2]
+""",
+    """
+    with T.no_grad(): b.mul_(2)\n    one * 2
+    with T.no_grad(): b.mul_(2)\n    two[0]
+    with T.no_grad(): b[0] = 5.\n    T.cat([two, x])
+    with T.no_grad(): s.zero_()\n    one.sum()
+    with T.no_grad(): two.exp_()\n    one.sum()
+    with T.no_grad(): T.mul(b, 2, out=b)\n    one.sum()
+    with T.no_grad(): b[b > 1] = 0.\n    one.is_leaf
+    with T.inference_mode(): b.mul_(2)\n    one * 2
+    with T.no_grad(): x.add_(1)\n    p * 2
+    with T.no_grad(): x.add_(1)\n    one.sum().backward(); r = x.grad
+    with T.no_grad(): b.mul_(2); r = (one * 2).tolist(), one.requires_grad, (b * 2).grad_fn.name()
+    with T.no_grad(): b.mul_(2)\n    one.add_(1)
+    with T.no_grad(): b.mul_(2)\n    n.add_(1)
+    with T.no_grad(): b.mul_(2)\n    n * 2
+    with T.no_grad(): b.mul_(2)\n    m[0]
+    with T.no_grad(): b.mul_(2)\n    i * 2
+    with T.no_grad(): b.mul_(2)\n    i.is_leaf
+    with T.no_grad(): one.mul_(2)\n    (s * 3).sum().backward(); r = x.grad
+    y = (one * one).sum()\n    with T.no_grad(): b.add_(1)\n    y.backward()
+    y = (s * s).sum()\n    with T.no_grad(): b.add_(1)\n    y.backward()
+    v = T.zeros(4)[:2].requires_grad_(); v.add_(1)
+    n.register_post_accumulate_grad_hook(print); r = n.is_leaf
+    y = T.ones(3, 2, requires_grad=True)[:, 0]\n    with T.no_grad(): r = y.reshape(-1).is_leaf, y.reshape(-1).requires_grad
+    b[...] = b; r = b._version
+    T.ones(3, dtype=T.half)[T.tensor([0])] = T.ones(5)
+    T.ones(3, dtype=T.half).index_put((T.tensor([0]),), T.ones(5))
+    r = T.func.jacrev(lambda x: x.mean())(x.detach()).mul_(2)
+    r = T.func.vmap(T.func.grad(lambda x: x.mean()))(T.ones(2, 3)).mul_(2)
+    r = T.func.jacfwd(lambda x: T.ones(2, 4) - x)(x.detach()).mul_(2)
+    r = F.threshold_(b, 0., 1.).grad_fn.name(), F.threshold(b, 0., 1., True).grad_fn.name()
+    (g,) = A.grad(F.softplus(x, 2, 4).sum(), x, create_graph=True); r = A.grad(g.sum(), x)
+    """,
+)
+
+PACKED = (
+    """
+def names(n, d=2): return n and (n.name(), [names(m, d - 1) for m, _ in n.next_functions] if d else [])
+x = T.arange(24.).view(3, 2, 4).requires_grad_(); R = T.nn.utils.rnn; pack = R.pack_padded_sequence(x, [3, 2])
+def back(y): (y * T.arange(1., y.numel() + 1).view(y.shape)).sum().backward(); return x.grad
+""",
+    """
+    r = pack.data, back(pack.data)
+    y = R.pad_packed_sequence(pack)[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(pack, True, 7., 4)[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(R.pack_padded_sequence(x, [1, 1]))[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(R.pack_padded_sequence(x, [2, 3], enforce_sorted=False))[0]; r = names(y.grad_fn), back(y)
+    y = R.unpack_sequence(pack); r = [names(t.grad_fn) for t in y], [t.detach() for t in y], back(T.cat(y))
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -843,6 +900,8 @@ TABLES = {
     "expanded": EXPANDED,
     "replaced": REPLACED,
     "inferred": INFERRED,
+    "stale": STALE,
+    "packed": PACKED,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")

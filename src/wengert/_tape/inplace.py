@@ -225,8 +225,10 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
         if slow_always or no_grad_views:
+            del a  # as above
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
+            a = self._payload
         elif self._node is not None or fy is not None:
             state = MODE.get()
             if state is None or state.grad:
