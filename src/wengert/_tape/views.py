@@ -142,12 +142,15 @@ def refuse_no_grad_view(self: Tensor) -> None:
     base = root_of(self)
     if base._node is None or type(base._payload) is not np.ndarray:
         return
-    if _begun and id(base) in _begun and _unasked:
-        _ask_for_views()
     owner = owner_of(base._payload)
-    references = sys.getrefcount(owner)
-    box = base._box
-    if id(base) in _begun or references - (box is not None and box.a is owner) > ALONE:
+    if id(base) in _begun:
+        if _unasked:
+            _ask_for_views()
+        viewed = id(base) in _begun
+    else:
+        box = base._box
+        viewed = sys.getrefcount(owner) - (box is not None and box.a is owner) > ALONE
+    if viewed:
         version_of(base).rebased = tick()
         _note_stale(base, owner)
 

@@ -29,7 +29,16 @@ from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
 from ..._tape.view_chain import memory_of, with_node_name
-from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
+from ..._tape.views import (
+    check_inplace,
+    count_write,
+    count_write_at,
+    refresh,
+    refresh_for_write,
+    unrecorded,
+    writable,
+    write_recorded,
+)
 from ..create.convert import clone
 from ..create.create import element, number
 from ..shape.views_primitive import payload
@@ -220,7 +229,8 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
         count_write_at(self, getframe(2))
         return self
     if stale_views and is_grad_enabled():
-        refresh_all((self, src))
+        refresh_for_write(self)
+        refresh(src)
     tracked = self._node is not None or fy is not None
     if tracked:
         check_inplace(self, True)
