@@ -89,12 +89,12 @@ def view_results(
         n._code = c = f.f_code
     n._lasti = lasti = f.f_lasti
     n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
-    creation = several_views()
+    several = several_views()
     for k, a in enumerate(arrays):
         t = make()
         t._box = None
         t._payload = a
-        t._view = (input, info, params + (k,), creation)
+        t._view = (input, info, params + (k,), several)
         t._node = m = Port()
         m.fx = n
         m.k = k
