@@ -762,8 +762,6 @@ def all(e): return e.tolist(), e.grad_fn and e.grad_fn.name(), e._base.grad_fn a
     e.add_(1)
     x.expand(3, 3).masked_fill_(mask, 1.)
     T.add(e, e, out=e)
-    c.apply_(lambda v: v + 1); r = c, c._version
-    c.map_(p, lambda v, w: v + w); r = c, c._version
     """,
 )
 

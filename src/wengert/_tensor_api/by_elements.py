@@ -12,7 +12,7 @@ from .._base.registry import public as method
 from .._kinds.slow_path import misfit
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
-from .._tape.views import check_inplace, writable
+from .._tape.views import check_inplace, count_write, writable
 from .layout import not_expandable
 from .legacy_types import name_of_type
 from .protocol import array_of
@@ -47,7 +47,8 @@ def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: dict[s
         if isinstance(value, str):
             integral = "'str' object cannot be interpreted as an integer"
             raise TypeError(integral if a.dtype.kind in "iub" else "must be real number, not str")
-    a[...] = np.array(values, a.dtype).reshape(a.shape)  # PyTorch counts no write
+    a[...] = np.array(values, a.dtype).reshape(a.shape)
+    count_write(self)
     return self
 
 
