@@ -44,8 +44,8 @@ def several_views() -> SeveralViews:
     made = _living()
     if made is None:
         made = SeveralViews()
-        _living = weakref.ref(made)
-        no_grad_views.append(weakref.ref(made, no_grad_views.remove))
+        _living = weakref.ref(made, no_grad_views.remove)
+        no_grad_views.append(_living)
     return made
 
 
