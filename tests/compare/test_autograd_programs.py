@@ -730,6 +730,156 @@ INT_MM = (
     """,
 )
 
+EXPANDED = (
+    """
+x = T.tensor([1., 2., 3.], requires_grad=True); b = x * 1; e = b.expand(3, 3); c = T.tensor([1., 2., 3.])
+d = c.unsqueeze(1).expand(3, 3); mask = T.eye(3).bool(); two = T.tensor(2.); i = T.tensor([0]); p = T.ones(3)
+def all(e): return e.tolist(), e.grad_fn and e.grad_fn.name(), e._base.grad_fn and e._base.grad_fn.name(), e._version
+""",
+    """
+    e.masked_fill_(mask, 9.); r = all(e)
+    e.masked_fill_(mask, 9.); e.sum().backward()
+    d.masked_fill_(mask[:1], two); r = all(d)
+    d.masked_fill_(mask, x.sum()); d.sum().backward(); r = all(d), x.grad
+    d[0] = float('nan'); d.masked_fill_(mask[1:2], 4.); r = all(d)
+    e.index_fill_(0, i, 9.); r = all(e)
+    d.index_fill_(1, i, two); r = all(d)
+    d.index_fill_(1, i, x.sum()); d.sum().backward(); r = all(d), x.grad
+    e[i] = p; r = all(e)
+    e[i] = p; e.sum().backward()
+    d[i] = p * 7; r = all(d)
+    d[mask] = two; r = all(d)
+    e[mask] = two; r = all(e)
+    d.index_put_((i,), x.sum(), accumulate=True); r = all(d)
+    e.index_put_((i, i), two, accumulate=True); r = all(e)
+    d.tril_(); r = all(d)
+    e.triu_(); r = all(e)
+    e.triu_(); e.sum().backward()
+    e.fill_(3.); r = all(e)
+    e.fill_(3.); e.sum().backward()
+    e.zero_(); e.sum().backward()
+    e[:1].zero_(); e.sum().backward(); r = x.grad
+    e.add_(1)
+    x.expand(3, 3).masked_fill_(mask, 1.)
+    T.add(e, e, out=e)
+    """,
+)
+
+REPLACED = (
+    """
+F = T.nn.functional; T.set_default_dtype(T.float64)
+x = T.arange(12.).view(3, 4).div(7).sin().requires_grad_(); w = T.arange(1., 5., requires_grad=True)
+m = T.arange(8.).view(2, 4).requires_grad_(); n = T.arange(8.).view(4, 2).requires_grad_()
+z = T.arange(24.).view(2, 3, 4).requires_grad_(); v = T.ones(3, requires_grad=True); T.set_default_dtype(T.float32)
+def grads(f, *changed):
+    y = f()
+    for t in changed: t.data = t.data * 3 + 1
+    (y * T.arange(1., y.numel() + 1).view(y.shape)).sum().backward()
+    return [None if t.grad is None else t.grad.round(decimals=1) + 0 for t in (x, w, m, n, z, v)]
+""",
+    """
+    r = grads(lambda: F.linear(x, m), m)
+    r = grads(lambda: F.linear(x, m, m[:, 0]), m)
+    r = grads(lambda: F.linear(x, m), x)
+    r = grads(lambda: F.linear(z, m), m, z)
+    r = grads(lambda: F.linear(z, m, m[:, 0]), m, z)
+    r = grads(lambda: x @ n, x, n)
+    r = grads(lambda: z @ n, z, n)
+    r = grads(lambda: z @ z.mT.detach(), z)
+    r = grads(lambda: v @ x, x, v)
+    r = grads(lambda: T.einsum('ij,jk->ik', x, n), x, n)
+    r = grads(lambda: x * w, x, w)
+    r = grads(lambda: F.layer_norm(x, (4,), w), w)
+    r = grads(lambda: F.group_norm(x, 2, w), w)
+    r = grads(lambda: F.batch_norm(x, None, None, w, training=True), w)
+    r = grads(lambda: F.layer_norm(x.float(), (4,), w.float()), x, w)
+    x.data.clamp_(-1, 1).mul_(2); r = grads(lambda: F.batch_norm(x, None, None, None, training=True), x)
+    """,
+)
+
+INFERRED = (
+    """
+with T.inference_mode(): i = T.full((2,), 3.)
+F = T.func; x = T.tensor([1., 2.])
+class Times(A.Function):
+    @staticmethod
+    def forward(x, y): return x * y
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g): return g * ctx.saved_tensors[1], None
+""",
+    """
+    r = F.grad(lambda x: (x * i).sum())(x)
+    r = F.vjp(lambda x: x * i, x)[1](x)
+    r = F.hessian(lambda x: (x * i * x).sum())(x)
+    r = F.vmap(F.grad(lambda x: (x * i).sum()))(x.expand(2, 2))
+    r = F.grad(lambda x: T.stack([x, i]).prod())(x)
+    r = F.grad(lambda x: Times.apply(x, i).sum())(x)
+    r = F.grad(lambda x: x.clone().mul_(i).sum())(x)
+    with T.inference_mode(): r = F.grad(lambda x: (x * i).sum())(x)
+    x.requires_grad_() * i
+    Times.apply(x.requires_grad_(), i)
+    """,
+)
+
+STALE = (
+    """
+x = T.tensor([1., 2., 3., 4.], requires_grad=True); b = x * 1; one, two = b.split(2); s = b[:2]; p = x.unbind()[0]
+with T.no_grad(): n = b[:2]; m = b.view(2, 2); F = T.nn.functional
+with T.inference_mode(): i = b[:2]
+""",
+    """
+    with T.no_grad(): b.mul_(2)\n    one * 2
+    with T.no_grad(): b.mul_(2)\n    two[0]
+    with T.no_grad(): b[0] = 5.\n    T.cat([two, x])
+    with T.no_grad(): s.zero_()\n    one.sum()
+    with T.no_grad(): two.exp_()\n    one.sum()
+    with T.no_grad(): T.mul(b, 2, out=b)\n    one.sum()
+    with T.no_grad(): b[b > 1] = 0.\n    one.is_leaf
+    with T.inference_mode(): b.mul_(2)\n    one * 2
+    with T.no_grad(): x.add_(1)\n    p * 2
+    with T.no_grad(): x.add_(1)\n    one.sum().backward(); r = x.grad
+    with T.no_grad(): b.mul_(2); r = (one * 2).tolist(), one.requires_grad, (b * 2).grad_fn.name()
+    with T.no_grad(): b.mul_(2)\n    one.add_(1)
+    with T.no_grad(): b.mul_(2)\n    n.add_(1)
+    with T.no_grad(): b.mul_(2)\n    n * 2
+    with T.no_grad(): b.mul_(2)\n    m[0]
+    with T.no_grad(): b.mul_(2)\n    i * 2
+    with T.no_grad(): b.mul_(2)\n    i.is_leaf
+    with T.no_grad(): one.mul_(2)\n    (s * 3).sum().backward(); r = x.grad
+    y = (one * one).sum()\n    with T.no_grad(): b.add_(1)\n    y.backward()
+    y = (s * s).sum()\n    with T.no_grad(): b.add_(1)\n    y.backward()
+    v = T.zeros(4)[:2].requires_grad_(); v.add_(1)
+    n.register_post_accumulate_grad_hook(print); r = n.is_leaf
+    y = x[::2]\n    with T.no_grad(): r = y.reshape(-1).is_leaf, y.reshape(-1).requires_grad
+    b[...] = b; r = b._version
+    T.ones(3, dtype=T.half)[T.tensor([0])] = T.ones(5)
+    T.ones(3, dtype=T.half).index_put((T.tensor([0]),), T.ones(5))
+    r = T.func.jacrev(lambda x: x.mean())(x.detach()).mul_(2)
+    r = T.func.vmap(T.func.grad(lambda x: x.mean()))(T.ones(2, 3)).mul_(2)
+    r = T.func.jacfwd(lambda x: T.ones(2, 4) - x)(x.detach()).mul_(2)
+    r = F.threshold_(b, 0., 1.).grad_fn.name(), F.threshold(b, 0., 1., True).grad_fn.name()
+    (g,) = A.grad(F.softplus(x, 2, 4).sum(), x, create_graph=True); r = A.grad(g.sum(), x)
+    """,
+)
+
+PACKED = (
+    """
+def names(n, d=2): return n and (n.name(), [names(m, d - 1) for m, _ in n.next_functions] if d else [])
+x = T.arange(24.).view(3, 2, 4).requires_grad_(); R = T.nn.utils.rnn; pack = R.pack_padded_sequence(x, [3, 2])
+def back(y): (y * T.arange(1., y.numel() + 1).view(y.shape)).sum().backward(); return x.grad
+""",
+    """
+    r = pack.data, back(pack.data)
+    y = R.pad_packed_sequence(pack)[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(pack, True, 7., 4)[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(R.pack_padded_sequence(x, [1, 1]))[0]; r = names(y.grad_fn), y.detach(), back(y)
+    y = R.pad_packed_sequence(R.pack_padded_sequence(x, [2, 3], enforce_sorted=False))[0]; r = names(y.grad_fn), back(y)
+    y = R.unpack_sequence(pack); r = [names(t.grad_fn) for t in y], [t.detach() for t in y], back(T.cat(y))
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -745,6 +895,11 @@ TABLES = {
     "tasks": TASKS,
     "functions": FUNCTIONS,
     "aliases": ALIASES,
+    "expanded": EXPANDED,
+    "replaced": REPLACED,
+    "inferred": INFERRED,
+    "stale": STALE,
+    "packed": PACKED,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")

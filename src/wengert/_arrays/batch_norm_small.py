@@ -38,7 +38,7 @@ def _given(rows: Any, view: Any, like: Any) -> Any:
 
 
 def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, list[Any]]:
-    """The channels standardised, scaled and shifted; and mean, inverse deviation, variance and standardised rows."""
+    """The channels standardised, scaled and shifted; and mean, inverse deviation, variance, x and standardised rows."""
     rows = _rows(x, view)
     count = rows.shape[1]
     number = _NUMBERS[float(count)]
@@ -56,12 +56,14 @@ def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, li
         r = rows * weight[:, None]
     if bias is not None:
         r = np.add(r, bias[:, None], None if r is rows else r)
-    return _given(r, view, x), [mean, scale, var, None, rows]
+    return _given(r, view, x), [mean, scale, var, x, rows]
 
 
 def cotangents(g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, stats: Any) -> Any:
     """The cotangents of input, weight and bias."""
-    _, scale, _, _, rows = stats
+    mean, scale, _, seen, rows = stats
+    if x is not seen:  # the program has replaced the input's memory, as ``x.data = ...`` does
+        rows = (_rows(x, view) - mean[:, None]) * scale[:, None]
     h = _rows(g, view)
     total = h.dot(vector_of_ones(h.shape[1], FLOAT64))
     product = np.vecdot(h, rows)

@@ -32,3 +32,11 @@ def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, .
     rest = tuple(n for d, n in enumerate(shape) if d not in dims)
     lead = dims[0] if adjacent(dims) else 0
     return rest[:lead] + whole + rest[lead:]
+
+
+def fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether ``shape`` broadcasts to ``whole`` without changing ``whole``."""
+    lead = len(whole) - len(shape)
+    if lead < 0:
+        return False
+    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))

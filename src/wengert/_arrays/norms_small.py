@@ -84,14 +84,19 @@ def norm(x: Any, view: Any, weight: Any, bias: Any, eps: float, along: Any) -> t
         r = np.add(r, biases, biases)
     elif weight is None:
         r = r.copy()
-    return r, (z, deviation, weights)
+    return r, (z, deviation, weights, x, weight)
 
 
-def cotangents(g: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, along: Any, found: Any) -> Any:
+def cotangents(g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, along: Any, found: Any) -> Any:
     """The cotangents of input, weight and bias."""
-    z, deviation, weights = found
+    z, deviation, weights, seen, seen_weight = found
     gx = gw = gb = None
     shape = g.shape
+    if x is not seen:  # the program has replaced the input's memory, as ``x.data = ...`` does: the mean remains
+        mean = seen.reshape(view).mean(1, dtype=FLOAT64, keepdims=True)
+        z = ((x.reshape(view) - mean) / deviation * view[1]).astype(z.dtype)
+    if weight is not seen_weight:
+        weights = _filled(shape, weight, along)
     if needs[0]:
         h = g if weights is None else g * weights
         gx = cotangent(h if shape == view else h.reshape(view), z, deviation)

@@ -332,9 +332,9 @@ def elementwise_jvp(calls: tuple[Call, ...]) -> Any:
         for tangent, (_, formula, used) in zip(tangents, calls, strict=True):
             if tangent is not None:
                 d = formula(xp, tangent, *[v for slot in used for v in values[slot]])
-                if d.shape != result.shape:
-                    d = xp.expand(d, result.shape)
                 total = d if total is None else total + d
+        if total is not None and total.shape != result.shape:
+            total = xp.clone(xp.expand(total, result.shape), "C")  # the program may write to it
         return total
 
     return jvp

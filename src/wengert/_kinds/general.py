@@ -36,7 +36,7 @@ from .._tape.node import FREED, Box, Node, Parts, Port, named, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import unbox, xp_of
 from .._tape.tensor import Tensor, make, note_view, wrap
-from .._tape.unrecorded import MULTI_OUTPUT_VIEW
+from .._tape.unrecorded import MULTI_OUTPUT_VIEW, several_views
 from .backward import Call, backward_step
 from .declare import Formula, camel, declared, enter, formula_names, names_of, node_class, not_saved
 from .recording import ANYTHING, PLAIN_ARRAYS, head_of_one, one, outputs, parameters
@@ -207,7 +207,7 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
                 port._code = n._code
                 port._lasti = n._lasti
         if info.view:
-            t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
+            t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW if n is None else several_views())
         tensors.append(t)
     if n is not None:
         n.outputs_meta = meta

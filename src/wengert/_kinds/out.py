@@ -25,7 +25,8 @@ from .._payloads.transforms import DEPTH, Batched, Dual
 from .._tape.error_text import cpp_name
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of
-from .._tape.views import count_write, writable
+from .._tape.unrecorded import no_grad_views
+from .._tape.views import count_write, refuse_no_grad_view, writable
 from .return_types import ReturnType, type_of_outs
 
 
@@ -124,15 +125,15 @@ def write_out(
                 "ops."
             )
     result = op(*args, **(kwargs or {}))
-    info = REGISTRY.get(name)
-    if name in APART or name in _IN_PARTS or (info is not None and info.batch == "elementwise" and name != "ndtr"):
-        results = result if isinstance(result, tuple) else (result,)
-        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name)
     if is_grad_enabled() and _any_history((*outs, result)) and _differentiable(result):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
+    info = REGISTRY.get(name)
+    if name in APART or name in _IN_PARTS or (info is not None and info.batch == "elementwise" and name != "ndtr"):
+        results = result if isinstance(result, tuple) else (result,)
+        _refuse_overlap(outs, results, (*args, *(kwargs or {}).values()), name)
     chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
     if isinstance(chosen, RuleOf):
         chosen = chosen.choice(*args, **(kwargs or {}))
@@ -231,6 +232,8 @@ def _store_elsewhere(out: Tensor, result: Tensor) -> None:
 
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
     """Store a result in an ``out`` tensor."""
+    if no_grad_views and not is_grad_enabled():
+        refuse_no_grad_view(out)
     a, r = out._payload, result._payload
     if getattr(a, "is_sparse", False) or getattr(r, "is_sparse", False):
         from .._tape.replaced import replace_payload

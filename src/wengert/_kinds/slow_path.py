@@ -51,7 +51,8 @@ def slow(info: Operator, args: tuple[Any, ...], out: Any = None) -> Any:
     if out is not None:
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
-        refresh_all(args)
+        if info.no_derivative is None:
+            refresh_all(args)
         prune()
     for ref in ahead:
         if (counting := ref()) is not None:

@@ -16,7 +16,7 @@ from .._base.registry import Operator
 from .inference import mark_if_on
 from .node import Port, ticks
 from .tensor import Tensor, make, wrap
-from .unrecorded import MULTI_OUTPUT_VIEW, made_unrecorded, unrecorded_here
+from .unrecorded import MULTI_OUTPUT_VIEW, made_unrecorded, several_views, unrecorded_here
 
 
 def without_history(r: Any) -> Tensor:
@@ -89,11 +89,12 @@ def view_results(
         n._code = c = f.f_code
     n._lasti = lasti = f.f_lasti
     n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
+    several = several_views()
     for k, a in enumerate(arrays):
         t = make()
         t._box = None
         t._payload = a
-        t._view = (input, info, params + (k,), MULTI_OUTPUT_VIEW)
+        t._view = (input, info, params + (k,), several)
         t._node = m = Port()
         m.fx = n
         m.k = k

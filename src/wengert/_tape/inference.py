@@ -18,8 +18,8 @@ import numpy as np
 
 from .._arrays.memory import locked
 from .._base.errors import noted
-from .._base.modes import MODE, inference_tensors, is_inference_mode_enabled, slow_if_recording
-from .node import Box, Port, Version, version_of, view_of
+from .._base.modes import MODE, in_reverse_mode, inference_tensors, is_inference_mode_enabled, slow_if_recording
+from .node import Box, Port, Version, box_of, version_of, view_of
 
 
 class _Ignored:
@@ -113,22 +113,51 @@ def is_inference(t: Any) -> bool:
 
 
 def refuse_saved(result: Any) -> None:
-    """PyTorch's error if the node of an operator's result saved an inference tensor."""
+    """PyTorch's error if the node of an operator's result saved an inference tensor.
+
+    In reverse mode of ``torch.func`` it may: PyTorch has wrapped the tensor.
+    """
+    admitted = in_reverse_mode()
     for t in result if isinstance(result, (tuple, list)) else (result,):
         n = getattr(t, "_node", None)
         n = n.fx if type(n) is Port else n
         if n is None or not n._seq:
             continue
         for name in type(n).__slots__:
-            if _holds_one(getattr(n, name, None)):
+            saved = getattr(n, name, None)
+            if not _holds_one(saved):
+                continue
+            if not admitted:
                 t._node = None
                 raise not_saved()
+            setattr(n, name, _without_versions(saved))
 
 
 def _holds_one(saved: Any) -> bool:
     if type(saved) is Box:
         return isinstance(saved.cell, InferenceVersion)
     return type(saved) is list and any(_holds_one(v) for v in saved)
+
+
+def _without_versions(saved: Any) -> Any:
+    """A saved value, or a list of some, with boxes of their own for inference tensors."""
+    if type(saved) is list:
+        return [_without_versions(v) for v in saved]
+    if not _holds_one(saved):
+        return saved
+    box = Box()
+    box.a, box.cell = saved.a, None
+    return box
+
+
+def box_to_save(t: Any) -> Box:
+    """The box of a tensor that a custom function saves; ``refuse_saved``'s error for an inference tensor."""
+    box = box_of(t)
+    if not (inference_tensors and is_inference(t)):
+        return box
+    if not in_reverse_mode():
+        raise not_saved()
+    return _without_versions(box)  # type: ignore[no-any-return]
 
 
 def refuse_write(t: Any) -> None:

@@ -6,20 +6,33 @@ its result is written into the tensor's memory, version and history (``_tape.vie
 
 from __future__ import annotations
 
+import functools
 from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
+from .._arrays.memory import owner_of, repeats, unlocked
 from .._arrays.overlap import UNASKED, meets, refuse_met, refuse_repeated
 from .._arrays.shared_ufuncs import shared
 from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
-from .._base.modes import MODE, is_grad_enabled, saved_tensors_hooks, slow_always, slow_hooks, unhooked, writes
+from .._base.errors import warn
+from .._base.modes import (
+    MODE,
+    inference_tensors,
+    is_grad_enabled,
+    saved_tensors_hooks,
+    slow_always,
+    slow_hooks,
+    unhooked,
+    writes,
+)
 from .._base.registry import Operator, own
 from .._base.torch_function import recovered, refused_in_place
+from .inference import is_inference
 from .node import in_place_nodes, ticks
 from .promotion import cast
 from .tensor import Tensor, stale_views, wrap
@@ -30,6 +43,7 @@ from .views import (
     check_result,
     count_write,
     count_write_at,
+    record_write,
     recorded_inplace,
     refresh_for_write,
     refuse_no_grad_view,
@@ -112,6 +126,68 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     return form
 
 
+def inplace_one_by_one(fn: Any, name: str, warns: bool = False) -> Any:
+    """``inplace_of`` for a function of which PyTorch's kernel writes one element after the other.
+
+    So it may write to an expanded tensor: an element gets what one of its places gets. ``warns``: PyTorch deprecates
+    that.
+    """
+    form = inplace_of(fn, name)
+
+    @functools.wraps(form)
+    def one_by_one(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_expanded(self):
+            return form(self, *args, **kwargs)
+        a = self._payload
+
+        def write(into: Any, r: Any) -> None:
+            changed = (r != a) & ((r == r) | (a == a))  # nan is what it was
+            into[changed] = r[changed]
+
+        return write_expanded(self, name if warns else None, fn, args, kwargs, write)
+
+    return one_by_one
+
+
+def is_expanded(self: Any) -> bool:
+    """Whether a tensor is a NumPy array that repeats elements of memory that may be written."""
+    a = getattr(self, "_payload", None)
+    if type(a) is not ndarray or a.flags.writeable or not a.size or (inference_tensors and is_inference(self)):
+        return False
+    return repeats(a.shape, a.strides) and bool(owner_of(a).flags.writeable)
+
+
+def write_expanded(self: Tensor, name: str | None, fn: Any, args: Any, kwargs: Any, write: Any) -> Tensor:
+    """Write ``fn(self, *args)`` into an expanded tensor by ``write(memory, result)``; ``name``: what to warn of."""
+    recorded = _tracked(self, args, kwargs) and is_grad_enabled()
+    if stale_views and recorded:
+        refresh_for_write(self)
+    if no_grad_views:
+        refuse_no_grad_view(self)
+    if recorded:
+        check_inplace(self, True)
+    a = self._payload
+    result = fn(wrap(a, self._node if recorded else None), *args, **kwargs)
+    if name is not None:
+        warn_expanded(name)
+    write(unlocked(a), result._payload)
+    del a  # references to memory are counted: NOTE [ Views and writes in place ]
+    if recorded and result._node is not None:
+        record_write(self, result._node)
+    else:
+        count_write(self)
+    return self
+
+
+def warn_expanded(name: str) -> None:
+    """PyTorch's warning about a write to an expanded tensor."""
+    example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
+    warn(
+        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        f"operation. This also applies to advanced indexing e.g. tensor[{example}"
+    )
+
+
 def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     def form(self: Any) -> Any:
         a = getattr(self, "_payload", None)
@@ -149,8 +225,10 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
         if slow_always or no_grad_views:
+            del a  # as above
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
+            a = self._payload
         elif self._node is not None or fy is not None:
             state = MODE.get()
             if state is None or state.grad:

@@ -21,7 +21,7 @@ from .conjugates import conjugate_views, data_box
 from .error_text import cpp_name
 from .inference import is_inference, mark_data
 from .node import LEAVES, AccumulateGrad, Node, RemovableHandle, add_hook, hooks_of, leaf_node, view_of
-from .saved import keep_for_its_node
+from .saved import keep_for_its_node, keep_viewed
 from .tensor import Tensor, current_fn, device_of, given_away, make, new, shared_payload, shown_fn
 from .view_chain import reshaped_in_place
 from .views import begin_history
@@ -274,6 +274,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if self._box is not None:
         if type(fn) not in LEAVES:
             keep_for_its_node(self)
+        keep_viewed(self._box)
         self._box.a = a
     if inference_tensors:
         if is_inference(value):
@@ -335,7 +336,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     fn = shown_fn(self)
     if fn is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if type(fn) is not AccumulateGrad:
+    if type(fn) not in LEAVES:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     return add_hook(fn, "post_accumulate", hook)
 

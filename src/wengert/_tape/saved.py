@@ -72,7 +72,7 @@ def stale(n: Node, box: Box) -> None:
             _made(n),
         )
     fn = _edge_of_box(n, box)
-    if type(fn) is Port and _makes_views(fn) and cell.writer is not None:
+    if type(fn) is Port and _makes_views(fn):
         message = view_of_written(fn.k, short_name(fn.fx.name()), WRITTEN_ELSEWHERE)
         raise noted(RuntimeError(message + SEVERAL_VIEWS), _made(n))
     raise noted(
@@ -167,6 +167,21 @@ def keep_for_its_node(t: Tensor) -> Box:
     return own
 
 
+def keep_viewed(box: Box) -> None:
+    """Before the array in a box is replaced: nodes of which PyTorch's have saved a view of it continue to use it."""
+    if sys.getrefcount(box) <= _UNSAVED:
+        return
+    own = Box()
+    own.a, own.cell = box.a, box.cell
+    for n in gc.get_referrers(box):
+        for name in n.viewed if isinstance(n, Node) else ():
+            if getattr(n, name) is box:
+                setattr(n, name, own)
+
+
+_UNSAVED = 4  # the references to the box of a leaf that no node has saved, here
+
+
 def _made(n: Node) -> str:
     place = where(n._code, n._lasti)
     return f"Where: {n.name()} was made at {place}" if place else ""
@@ -208,10 +223,11 @@ def producer_name(n: Node, fn: Node | Port | None, cell: Version) -> str:
     The name is empty for a leaf. ``fn`` is the node of the saved value.
     """
     k = 0
-    if fn is not n and cell.writer is not None:
-        # a view of what was written has a new node, which makes it from its base
-        of_view = type(fn).__name__ == "AsStridedBackward0" or _makes_views(fn)
-        return f", which is output 0 of {'AsStrided' if of_view else short_name(cell.writer)},"
+    if fn is not n:
+        if type(fn).__name__ == "AsStridedBackward0" or _makes_views(fn):
+            return ", which is output 0 of AsStrided,"  # a view of what was written is made anew from its base
+        if cell.writer is not None:
+            return f", which is output 0 of {short_name(cell.writer)},"
     if type(fn) is Port:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:

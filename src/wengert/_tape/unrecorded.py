@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from typing import Any
 
-from .._base.modes import MODE, Marks, inference_tensors, rounding, slow_hooks
+from .._base.modes import MODE, Mark, Marks, inference_tensors, rounding, slow_hooks
 from .inference import is_inference
 from .node import NoHistory, tick, view_of
 from .tensor import Tensor, stale_views
@@ -12,7 +14,39 @@ from .view_chain import root_of
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-no_grad_views = Marks()  # living views, made under no_grad, of a tensor with a history
+no_grad_views = Marks()  # living views of a tensor with a history that were made under no_grad, or several at once
+
+
+class SeveralViews(Mark):
+    """``MULTI_OUTPUT_VIEW`` of a recorded view, which writes in place look for as for a ``NoGradView``."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other == MULTI_OUTPUT_VIEW
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __int__(self) -> int:
+        return MULTI_OUTPUT_VIEW
+
+
+def _none() -> SeveralViews | None:
+    return None
+
+
+_living: Callable[[], SeveralViews | None] = _none  # a weak reference to the one that all living views have
+
+
+def several_views() -> SeveralViews:
+    """The mark of the results of an operator with several."""
+    global _living
+    made = _living()
+    if made is None:
+        made = SeveralViews()
+        _living = weakref.ref(made, no_grad_views.remove)
+        no_grad_views.append(_living)
+    return made
 
 
 class NoGradView(int):

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import address_of
+from .._arrays.overlap import refuse_repeated
 from .._base.errors import here
 from .._base.registry import REGISTRY, XP
-from .node import FREED, Box, Node, by_edge, named, tick, version_of, view_of
-from .saved import stale
+from .node import FREED, LEAVES, Box, Node, by_edge, named, tick, version_of, view_of
+from .saved import payload_dtype, stale
 from .tensor import Tensor, in_memory, wrap
 
 CONJUGATES = frozenset(("conj", "negative_view"))  # the view operators whose results have arrays of their own
@@ -204,6 +205,8 @@ class CopySlices(Node):
         if self.fx is None:
             base = None
         else:
+            if not REPEATING.isdisjoint(name for name, _ in self.chain):  # PyTorch copies into the part
+                refuse_repeated(replay(np.empty(self.shape, payload_dtype(g)), self.chain))
             base = xp.view_scatter(g, xp.zeros_like(part) if value is None else value, self.chain)
         if not keep:
             self._release()
@@ -216,7 +219,7 @@ class CopySlices(Node):
 
 def with_node_name(t: Tensor, name: str) -> Tensor:
     """The tensor with its node renamed, for operators that are implemented as another one."""
-    if t._node is not None:
+    if type(t._node) not in LEAVES:
         named(t._node, name)
     return t
 

@@ -107,18 +107,18 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         view = getattr(base, "_view", None)
     if creation and (requires_grad or base._node is not None):
         raise _creation_error(self, creation, "is being")
-    if type(self._node) is AccumulateGrad:
-        raise noted(
-            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
-            "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
-            "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
-            code="W005",
-        )
     if base is not None and (type(base._node) is AccumulateGrad or (base._node is None and self._node is not None)):
         raise noted(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
+            code="W005",
+        )
+    if type(self._node) is AccumulateGrad:
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+            "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
+            "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
             code="W005",
         )
     fn = self._node
@@ -131,18 +131,28 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
 def refuse_no_grad_view(self: Tensor) -> None:
     """Raise for a recorded write to an unrecorded view: the write would be missing from its base's history.
 
-    An unrecorded write to a leaf, or to a view of one, gives a history to the views that the leaf had before it
-    required grad, as in PyTorch.
+    After an unrecorded write to a tensor with a history, or to a view of one, the views are stale: as in PyTorch, those
+    that the base had before it required grad get a history, and unrecorded ones or one of several may not be used.
     """
     if self._node is None and view_of(self) is not None:
         check_inplace(self, False)
     state = MODE.get()
-    if _begun and state is not None and not state.grad and id(base := root_of(self)) in _begun:
+    if state is None or state.grad:
+        return
+    base = root_of(self)
+    if base._node is None or type(base._payload) is not np.ndarray:
+        return
+    owner = owner_of(base._payload)
+    if id(base) in _begun:
         if _unasked:
             _ask_for_views()
-        if id(base) in _begun:
-            version_of(base).rebased = tick()
-            _note_stale(base, owner_of(base._payload))
+        viewed = id(base) in _begun
+    else:
+        box = base._box
+        viewed = sys.getrefcount(owner) - (box is not None and box.a is owner) > ALONE
+    if viewed:
+        version_of(base).rebased = tick()
+        _note_stale(base, owner)
 
 
 _begun: dict[int, Any] = {}
@@ -546,9 +556,11 @@ def _no_grad_view_since(tensor: Tensor) -> int:
 
 
 def refresh_for_write(tensor: Tensor) -> None:
-    """``refresh`` of a tensor that will be written to; the error for a multi-output view comes before all others."""
+    """``refresh`` of a tensor that will be written to; the error for a view that may not be comes before all others."""
     view = view_of(tensor)
-    if view is not None and view[3] == MULTI_OUTPUT_VIEW:
+    while view is not None and not view[3]:
+        view = view_of(view[0])
+    if view is not None:
         check_inplace(tensor, False)
     refresh(tensor)
 

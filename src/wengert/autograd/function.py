@@ -18,11 +18,11 @@ from .._base import errors as lines
 from .._base.constants import type_name
 from .._base.errors import noted, warn
 from .._base.grad_mode import grad_mode
-from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
+from .._base.modes import in_transform, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import TENSORS
 from .._payloads.transforms import of_transform
-from .._tape.inference import is_inference, not_saved
-from .._tape.node import LEAVES, box_of, leaf_node, new_port, tick, view_of
+from .._tape.inference import box_to_save
+from .._tape.node import LEAVES, leaf_node, new_port, tick, view_of
 from .._tape.refusal import Error, refusing
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
 from .._tape.unrecorded import MULTI_OUTPUT_VIEW
@@ -475,9 +475,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_name(t)}"
             )
-        box = box_of(t)
-        if inference_tensors and is_inference(t):
-            raise not_saved()
+        box = box_to_save(t)
         k = next((k for k, r in enumerate(results) if r is t and r._node is not None), None)
         if hooks:
             from .._tape.saved_hooks import pack_box

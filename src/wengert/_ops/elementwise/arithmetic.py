@@ -345,8 +345,11 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = None
         if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
-        if (slow_always or no_grad_views or self._node is not None or fy is not None) and not unrecorded(self, fy):
-            return otherwise(self, other, third, alpha)
+        if slow_always or no_grad_views or self._node is not None or fy is not None:
+            del a  # references to memory are counted: NOTE [ Views and writes in place ]
+            if not unrecorded(self, fy):
+                return otherwise(self, other, third, alpha)
+            a = self._payload
         if type(b) is ndarray and (b.base is not None or a.base is not None) and meets(a, b):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.index_shapes import fits_into
 from ..._arrays.large import where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
-from ..._arrays.memory import once, owner_of, repeats, unlocked
 from ..._arrays.overlap import meets, met
 from ..._base.constants import sparse_coo
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn, warn_once
-from ..._base.modes import inference_tensors, is_grad_enabled, slow_if_recording
+from ..._base.modes import is_grad_enabled, slow_if_recording
 from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.dims import not_a_bool
 from ..._kinds.general import general
@@ -24,13 +24,21 @@ from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import dtype_of, plain_dtype
 from ..._tape.error_text import common_shape, cpp_name, not_a_tensor
 from ..._tape.fast_results import result_of
-from ..._tape.inference import is_inference
-from ..._tape.inplace import apply_inplace, inplace_of
+from ..._tape.inplace import apply_inplace, inplace_one_by_one, is_expanded, write_expanded
 from ..._tape.node import box_of, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, alias_payload, device_of, stale_views, wrap
 from ..._tape.view_chain import memory_of, with_node_name
-from ..._tape.views import check_inplace, count_write, count_write_at, refresh_all, unrecorded, writable, write_recorded
+from ..._tape.views import (
+    check_inplace,
+    count_write,
+    count_write_at,
+    refresh,
+    refresh_for_write,
+    unrecorded,
+    writable,
+    write_recorded,
+)
 from ..create.convert import clone
 from ..create.filled import element, number
 from ..shape.views_primitive import payload
@@ -149,23 +157,6 @@ def copy_into(self: Tensor, src: Tensor) -> Tensor:
     return copy_(self, src)
 
 
-def expanded_memory(self: Tensor, name: str, fy: Any = None) -> Any:
-    """The memory of an expanded tensor for one of the operators that may write to it; else None."""
-    a = self._payload
-    if type(a) is not np.ndarray or a.flags.writeable or not a.size or (inference_tensors and is_inference(self)):
-        return None
-    if is_grad_enabled() and (self._node is not None or fy is not None):
-        return None
-    if not repeats(a.shape, a.strides) or not owner_of(a).flags.writeable:
-        return None
-    example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
-    warn(
-        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
-        f"operation. This also applies to advanced indexing e.g. tensor[{example}"
-    )
-    return unlocked(a)
-
-
 @public("Tensor.copy_")
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the values of ``other`` into this tensor, broadcast and converted to its dtype.
@@ -238,7 +229,8 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
         count_write_at(self, getframe(2))
         return self
     if stale_views and is_grad_enabled():
-        refresh_all((self, src))
+        refresh_for_write(self)
+        refresh(src)
     tracked = self._node is not None or fy is not None
     if tracked:
         check_inplace(self, True)
@@ -280,20 +272,18 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         else:
             count_write_at(self, getframe(2))
             return self
-    if type(a) is np.ndarray and 0 in a.strides and a.size and repeats(a.shape, a.strides):
-        part = once(a)
-        if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
-            unlocked(a[part]).fill(element(value, logical_dtype(self)))
-            count_write(self)
-        else:
-            _fill(self[part], value, node)
-        return self
     value = element(value, logical_dtype(self))
+
+    def filled(x: Tensor) -> Tensor:
+        return with_node_name(fill_number(x, value), node)
+
+    if is_expanded(self):
+        return write_expanded(self, None, filled, (), {}, lambda into, r: into.fill(value))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
         writable(self).fill(value)
         count_write(self)
         return self
-    return apply_inplace(lambda x: with_node_name(fill_number(x, value), node), self, ())
+    return apply_inplace(filled, self, ())
 
 
 @public("Tensor.fill_ torch.fill_")
@@ -377,7 +367,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     a = payload(input, "masked_fill")
     if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not slow_if_recording:
         m = mask._payload
-        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
+        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and fits_into(m.shape, a.shape):
             r = where(m, np.asarray(value, a.dtype), a)
             if not r.flags.c_contiguous:
                 r = r.copy()
@@ -403,16 +393,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     return masked_fill(input, mask, element(value, logical_dtype(input)))
 
 
-def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Whether ``shape`` broadcasts to ``whole`` without changing ``whole``."""
-    lead = len(whole) - len(shape)
-    if lead < 0:
-        return False
-    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
-
-
 assert MASKED_FILL.saves.uses == ("mask", "value_shape", "value_dtype")
-_masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
+_masked_fill_in_place = inplace_one_by_one(masked_fill_public, "masked_fill_", warns=True)
 
 
 @public("Tensor.masked_fill_")
@@ -425,12 +407,6 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 a[m] = value
             else:
                 write_at(a, (0,), (m,), value)
-            count_write_at(self, getframe(1))
-            return self
-    if type(value) in (int, float) and type(m) is np.ndarray and m.dtype.kind == "b" and _fits_into(m.shape, a.shape):
-        into = expanded_memory(self, "masked_fill_")
-        if into is not None:
-            into[np.broadcast_to(m, a.shape)] = element(value, logical_dtype(self))
             count_write_at(self, getframe(1))
             return self
     return _masked_fill_in_place(self, mask, value)

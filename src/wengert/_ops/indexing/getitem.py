@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.index_shapes import result_shape, without_masks
+from ..._arrays.index_shapes import fits_into, result_shape, without_masks
 from ..._arrays.library import COLONS, NEW_AT
 from ..._base import errors as lines
 from ..._base.constants import type_name
@@ -535,16 +535,28 @@ def check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
         raise value_error(ValueError("too many dimensions"), x, value, dims, indices)
 
 
+def check_shape(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
+    """Refuse a value that does not broadcast to what it is written to, where the arrays are known."""
+    if all_plain([x, value, *indices]):
+        ds, arrays = without_masks(dims, [i._payload for i in indices])
+        want = result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
+        if not fits_into(value._payload.shape, want):
+            raise _misfit(value._payload.shape, want)
+
+
 def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:
     try:
         ds, arrays = without_masks(dims, [i._payload for i in indices])
         want = result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
     except ValueError:
         return error
+    return _misfit(values._payload.shape, want)
+
+
+def _misfit(shape: Any, want: Any) -> RuntimeError:
     return RuntimeError(
-        f"shape mismatch: value tensor of shape {list(values._payload.shape)} cannot be broadcast to indexing "
-        "result of "
-        f"shape {list(want)}"
+        f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
+        f"{list(want)}"
     )
 
 

@@ -23,19 +23,18 @@ from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import result_of
-from ..._tape.inplace import apply_inplace, inplace_of
+from ..._tape.inplace import apply_inplace, inplace_of, inplace_one_by_one
 from ..._tape.node import box_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tape.views import count_write_at, unrecorded
 from ..._tensor_api.settings import alert_not_deterministic
-from ..create.filled import element, number
+from ..create.filled import number
 from ..shape.broadcasting import vector
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import bad_index, fitting
-from .copy_fill import expanded_memory
 from .getitem import by_tensors, check_rank, indexed, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, batch_index, dense, index_raw, is_plain, write_at
 from .scatter import dtype_name, scatter_reduce_public
@@ -331,7 +330,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
 
 
-_index_fill_in_place = inplace_of(index_fill, "index_fill_")
+_index_fill_in_place = inplace_one_by_one(index_fill, "index_fill_", warns=True)
 
 
 @public("Tensor.index_fill_")
@@ -342,11 +341,6 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         a = self._payload
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
             a[COLONS[d] + (index._payload,)] = value
-            count_write_at(self, getframe(1))
-            return self
-        into = expanded_memory(self, "index_fill_")
-        if into is not None:
-            into[COLONS[d] + (index._payload,)] = element(value, logical_dtype(self))
             count_write_at(self, getframe(1))
             return self
     return _index_fill_in_place(self, dim, index, value)
@@ -458,11 +452,8 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     if done is not None:
         return done
     dims, found = _places_of(input, indices)
-    return put_at(input, _values_of(input, values, found, accumulate), dims, found, bool(accumulate), False)
-
-
-def _values_of(x: Tensor, values: Any, indices: list[Tensor], accumulate: Any) -> Tensor:
-    return of_its_dtype(x, expect_tensor("index_put", "values", 3, values), [] if accumulate else indices)
+    values = of_its_dtype(input, expect_tensor("index_put", "values", 3, values), dims, found, bool(accumulate))
+    return put_at(input, values, dims, found, bool(accumulate), False)
 
 
 @public("Tensor.index_put_ torch.index_put_")
@@ -476,7 +467,8 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if plain and assign_at(self, tuple(indices), values):
         return self
     dims, found = _places_of(self, indices)
-    return put_into(self, _values_of(self, values, found, accumulate), dims, found, bool(accumulate))
+    values = of_its_dtype(self, expect_tensor("index_put", "values", 3, values), dims, found, bool(accumulate))
+    return put_into(self, values, dims, found, bool(accumulate))
 
 
 def _batch_take(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:

@@ -16,7 +16,7 @@ from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.modes import slow_always, slow_if_recording
 from ..._base.registry import ARRAYS, REGISTRY, public
 from ..._base.torch_function import recovered
-from ..._tape.inplace import apply_inplace
+from ..._tape.inplace import apply_inplace, is_expanded, warn_expanded, write_expanded
 from ..._tape.node import AccumulateGrad, box_of, tick, version_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, in_memory, wrap
@@ -31,7 +31,7 @@ from ..._tape.views import (
     writable,
 )
 from ..create.filled import number
-from .getitem import all_plain, by_tensors, check_rank, linked, place_error, put_at, read_key, value_error
+from .getitem import all_plain, by_tensors, check_rank, check_shape, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, numpy_key, write_at
 
 
@@ -66,10 +66,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         from .copy_fill import copy_into
 
-        if value is not self or self._node is not None or x._payload.shape != self._payload.shape:
-            copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
+        copy_into(x, _expanded(_sliced(value, x._payload.shape), x))
         return
-    put_into(x, _sliced(of_its_dtype(x, value, indices), ()), dims, indices, False)
+    put_into(x, of_its_dtype(x, _sliced(value, ()), dims, indices), dims, indices, False)
 
 
 @public("Tensor.__delitem__")
@@ -78,14 +77,15 @@ def delitem(self: Tensor, key: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def of_its_dtype(x: Tensor, value: Tensor, indices: list[Tensor]) -> Tensor:
+def of_its_dtype(x: Tensor, value: Tensor, dims: Any, indices: list[Tensor], accumulate: bool = False) -> Tensor:
     """The value to write, of x's dtype: an element is converted where one mask is filled, all else must have it."""
     dtype = logical_dtype(x)
     given = logical_dtype(value)
     if given is dtype:
         return value
-    if value._payload.size == 1 == len(indices) and logical_dtype(indices[0]).kind == "b":
+    if value._payload.size == 1 == len(indices) and logical_dtype(indices[0]).kind == "b" and not accumulate:
         return cast(value, dtype) if given.kind != "c" else wrap(number(value.item(), dtype))
+    check_shape(x, value, dims, indices)
     raise _dtype_error(x, value)
 
 
@@ -308,6 +308,25 @@ def _refuse_overlap(x: Tensor, value: Tensor, indices: list[Tensor], accumulate:
             raise met()
 
 
+def _put_expanded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
+    """``put_into`` for an expanded tensor."""
+    arrays = [i._payload for i in indices]
+
+    def write(into: Any, r: Any) -> None:
+        if accumulate:
+            np.add.at(into, numpy_key(dims, arrays), value._payload)
+        else:
+            write_at(into, dims, arrays, value._payload)
+
+    def put(self: Tensor, v: Tensor) -> Tensor:
+        return put_at(self, v, dims, indices, accumulate, False)
+
+    write_expanded(x, "index_put_", put, (value,), {}, write)
+    if value._payload.size == 1 == len(arrays) and arrays[0].dtype.kind == "b" and not accumulate:
+        warn_expanded("masked_fill_")  # by which PyTorch fills one value in
+    return x
+
+
 def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
     """``index_put_``: write into x at the positions of the index tensors."""
     a = x._payload
@@ -317,20 +336,11 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     if type(a) is not np.ndarray and type(in_memory(a)) is np.ndarray and not in_memory(a).flags.writeable:
         a.tracer.stop("a tensor whose elements lie in one place is written")
         a = x._payload
-    if type(a) is np.ndarray and not a.flags.writeable and all_plain([value, *indices]):
-        from .copy_fill import expanded_memory
-
-        into = expanded_memory(x, "index_put_", value._node)
-        if into is not None and accumulate:
-            np.add.at(into, numpy_key(dims, [i._payload for i in indices]), value._payload)
-            count_write_at(x, getframe(2))
-            return x
-    else:
-        into = None
-    untracked = into is not None or unrecorded(x, value._node)  # the former in bfloat16's hook, too
-    if type(a) is np.ndarray and not accumulate and untracked and all_plain([value, *indices]):
+    if is_expanded(x) and all_plain([value, *indices]):
+        return _put_expanded(x, value, dims, indices, accumulate)
+    if type(a) is np.ndarray and not accumulate and all_plain([value, *indices]) and unrecorded(x, value._node):
         try:
-            write_at(writable(x) if into is None else into, dims, [i._payload for i in indices], value._payload)
+            write_at(writable(x), dims, [i._payload for i in indices], value._payload)
         except IndexError as error:
             raise place_error(error, indices) from None
         except (ValueError, TypeError) as error:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import iterated
-from ..._base.registry import TENSORS, public
+from ..._base.registry import REGISTRY, TENSORS, public
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import receives
 from ..._kinds.linear import bilinear
@@ -137,6 +137,9 @@ def contract(lib, self, other, a, b, out):
         if n_a != 1 or len(columns) > 1:
             r = r.reshape(rows + columns)
     return r if perm_out is None else r.transpose(perm_out)
+
+
+REGISTRY["contract"].node.viewed = ("x", "y")
 
 
 # ---- einsum

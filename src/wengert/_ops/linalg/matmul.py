@@ -26,7 +26,7 @@ from ..._kinds.out import EXACT, exactly, write_out
 from ..._tape.error_text import broadcast_error, expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
+from ..._tape.unfused import matmul_graph, row_graph, shape_of, shown_as, with_sizes
 from .factors import is_columns, left_cotangent, right_cotangent
 
 in_lib(np.ndarray.dot, "product")  # the method takes half as long as np.dot, which checks for overrides first
@@ -323,6 +323,8 @@ def conj_dot(lib, self, other):
 with_sizes(REGISTRY["mat_mat"].node, "self", "mat2")
 shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
 shown_as(REGISTRY["vec_mat"].node, row_graph)
+REGISTRY["vec_mat"].node.viewed = ("x",)
+REGISTRY["matmul_nd"].node.viewed = property(lambda n: ("x", "y") if len(shape_of(n.y) or ()) > 2 else ("x",))
 
 
 # ---- public functions

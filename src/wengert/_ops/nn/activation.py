@@ -265,8 +265,11 @@ def _unlimited(x: Any, beta: float, threshold: float) -> bool:
 def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) -> Any:
     if xp is ARRAYS and _unlimited(self, beta, threshold):
         return g / xp.lib.one_and_exp_of_negative(self)
-    large = self * beta > threshold
-    z = xp.exp(xp.where(large, 0, self * beta))
+    scaled = self * beta
+    large = scaled > threshold
+    if xp is not ARRAYS:  # in PyTorch the second derivative is 0 at the threshold already
+        scaled = xp.where(scaled == threshold, threshold, scaled)
+    z = xp.exp(xp.where(large, 0, scaled))
     return xp.where(large, g, g * z / (z + 1))
 
 

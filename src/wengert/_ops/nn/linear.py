@@ -193,6 +193,7 @@ def linear(input, weight, bias):
 
 
 LAYER = REGISTRY["linear"]
+LAYER.node.viewed = LAYER.node_without.viewed = ("y",)
 shown_as(LAYER.node, layer_graph)
 with_sizes(LAYER.node, "mat1", "mat2", transposed=True, alpha=1, beta=1)
 shown_as(LAYER.node_without, layer_graph)

@@ -109,7 +109,7 @@ def _norm_grads(
 ) -> tuple[Any, Any, Any]:
     if stats and xp is ARRAYS:
         if len(stats) == 1:
-            return norms_small.cotangents(g, weight, bias_shape, needs, view, along, stats[0])
+            return norms_small.cotangents(g, input, weight, bias_shape, needs, view, along, stats[0])
         return xp.lib.norm_cotangents(g, input, weight, bias_shape, needs, view, dims, along, stats)
     shape = tuple(input.shape)
     gx = gw = gb = None

@@ -25,8 +25,10 @@ from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.node import in_place_nodes
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import number_of, placed_beside
 from ..._tensor_api.generator import Generator
 from ..elementwise._common import activation, floats_only, on_floats, plain_number
@@ -309,6 +311,13 @@ def _threshold_of(input: Tensor, threshold: Any, value: Any) -> Tensor:
     if isinstance(input, Tensor) and (logical_dtype(input) in COMPLEX or logical_dtype(input) is BOOL):
         raise not_implemented(REGISTRY["_threshold"], input)
     return _threshold(input, *_as_integers(input, threshold, value))
+
+
+def _written(result: Tensor, *operands: Any) -> Tensor:
+    return with_node_name(result, "ThresholdBackward1")
+
+
+in_place_nodes[threshold] = in_place_nodes[_threshold_of] = _written
 
 
 @activation("torch.rrelu nn.functional.rrelu", "torch.rrelu_ nn.functional.rrelu_")

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays.layouts import as_operand, rows
 from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
 from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
-from ..._base.registry import ARRAYS, TENSORS, plain_body, public
+from ..._base.registry import ARRAYS, plain_body, public
 from ..._base.signatures import shown_with
 from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
 from ..._kinds.fronts import in_one_dim
@@ -190,10 +190,10 @@ def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
 
 
 def expanded_quotient(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
-    """``g / n`` expanded; in a recorded pass, whose gradients are the program's, divided afterwards, as in PyTorch."""
+    """``g / n`` expanded; where the gradient may be the program's, as it is, divided afterwards, as in PyTorch."""
     if n == 1:
         return xp.expand(g, shape)
-    return xp.expand(g, shape) / n if xp is TENSORS else xp.expand(g / n, shape)
+    return xp.expand(g / n, shape) if xp is ARRAYS else xp.expand(g, shape) / n
 
 
 @linear(

@@ -29,7 +29,7 @@ from ..._kinds.slow_path import require
 from ..._payloads.batching import for_each_example
 from ..._payloads.meta import no_kernel, on_meta
 from ..._payloads.transforms import Batched
-from ..._tape.inplace import inplace_of
+from ..._tape.inplace import inplace_one_by_one
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
@@ -286,7 +286,7 @@ def _triangle(name: str, op: Any, part: str, what: str) -> Any:
     unless = "type(diagonal) is not int or a.ndim < 2"
     fn = in_usual_call(with_out(EXACT)(triangle), f"{part}_triangle", "diagonal", unless)
     public(f"torch.{name} Tensor.{name}")(fn)
-    in_place = inplace_of(triangle, name + "_")
+    in_place = inplace_one_by_one(triangle, name + "_")
 
     @functools.wraps(in_place)
     def direct(self: Tensor, diagonal: int = 0) -> Tensor:

@@ -79,7 +79,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view_result(VIEW, input, (r.shape,), r)
-        if t._node is not None and not a.flags.c_contiguous:
+        if not a.flags.c_contiguous:
             return with_node_name(t, "ReshapeAliasBackward0")
         return t
     return reshape(input, r.shape)

@@ -10,6 +10,7 @@ import wengert as torch
 from ..._base.constants import type_name
 from ..._tape.error_text import expect_tensor
 from ..._tape.tensor import Tensor
+from ..._tape.view_chain import with_node_name
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
@@ -129,6 +130,7 @@ def pack_padded_sequence(
         input = input.transpose(0, 1)
     sizes = _batch_sizes(input, lengths.tolist())
     data = torch.cat([input[t, :size] for t, size in enumerate(sizes)], 0)
+    data = with_node_name(data, "PackPaddedSequenceBackward0")
     return PackedSequence(data, torch.tensor(sizes, dtype=torch.int64), sorted_indices, None)
 
 
@@ -169,13 +171,14 @@ def pad_packed_sequence(
             )
         steps = total_length
     data = sequence.data
-    rows = [*data.split(sizes, 0), *([data[:0]] * (steps - len(sizes)))]
-    filled = []
-    for row in rows:
-        missing = batch - row.size(0)
-        blank = row.new_full((missing, *row.shape[1:]), padding_value) if missing else None
-        filled.append(row if blank is None else torch.cat([row, blank], 0))
-    padded = torch.stack(filled, 0)
+    padded = data.new_full((steps, batch, *data.shape[1:]), padding_value)
+    first = begin = 0
+    for end, size in enumerate([*sizes[1:], 0], 1):  # steps of one size are written at once, as in PyTorch
+        if size != sizes[first]:
+            rows = (end - first) * sizes[first]
+            part = data[begin : begin + rows].view(end - first, sizes[first], *data.shape[1:])
+            padded[first:end].narrow(1, 0, sizes[first]).copy_(part)
+            first, begin = end, begin + rows
     if batch_first:
         padded = padded.transpose(0, 1)
     lengths = torch.tensor([sum(size > n for size in sizes) for n in range(batch)], dtype=torch.int64)
@@ -224,7 +227,8 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """Undo padding: the sequences as a list."""
     rows = padded_sequences if batch_first else padded_sequences.transpose_(0, 1)  # in place, as in PyTorch
-    return [row[: int(n)].clone(memory_format=torch.contiguous_format) for row, n in zip(rows, lengths, strict=True)]
+    steps = torch.arange(rows.shape[1])
+    return [row[steps < n] for row, n in zip(rows, lengths, strict=True)]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
