@@ -107,7 +107,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         view = getattr(base, "_view", None)
     if creation and (requires_grad or base._node is not None):
         raise _creation_error(self, creation, "is being")
-    if type(self._node) is AccumulateGrad:
+    if type(self._node) is AccumulateGrad and base is None:
         raise noted(
             RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
