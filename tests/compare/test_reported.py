@@ -299,6 +299,11 @@ F.mse_loss(x[0], x, weight=T.ones(3))
 T.special.xlog1py(t([1., 2.]).half(), 0)
 T.xlogy(t([1., 0.]).half(), 3)
 x[0].requires_grad_().add_(1)
+T.linalg.svdvals(x, driver="gesvd")
+T._cast_Float(x, 1)
+T._softmax_backward_data(x, x, 1, 1)
+T._weight_norm(x, True)
+T.frobenius_norm(x, {})
 """
 
 

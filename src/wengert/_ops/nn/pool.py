@@ -195,7 +195,7 @@ def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
 
 def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
     """Kernel, stride, padding, dilation and the result's length for signals of length n. Raises PyTorch's errors."""
-    found = []
+    found: list[Any] = []
     for argument, value in zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False):
         size = len(value) if isinstance(value, (tuple, list)) else 1
         if size != 1 and (size or argument != "stride"):
@@ -205,8 +205,7 @@ def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ce
                 f"got size {size}"
             )
         found.append(_one("max_pool1d", argument, value))
-    kernel, step, pad, apart = (x if x is None else x[1] for x in found)
-    step = kernel if step is None else step
+    kernel, step, pad, apart = (x[1] for x in (found[0], found[1] or found[0], *found[2:]))
     for argument, value in (("kernel_size", kernel), ("stride", step)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {value}")
