@@ -156,6 +156,12 @@ CHANGES: dict[str, tuple[str, str, str]] = {
         " @staticmethod\n def backward(ctx, g): return g * c.k"), "torch.autograd.grad(G.apply(w).sum(), w)[0] * x",
         "c.k = 3.0",
     ),
+    "backward of a function of autograd": (
+        ("w = torch.ones(3, requires_grad=True)\nclass G(torch.autograd.Function):\n"
+        " @staticmethod\n def forward(ctx, w): return w * 2\n"
+        " @staticmethod\n def backward(ctx, g): return g * 2"), "torch.autograd.grad(G.apply(w).sum(), w)[0] * x",
+        "G.backward = staticmethod(lambda ctx, g: g * 3)",
+    ),
     "function under vmap": ("c = NS(k=2.0)", "torch.func.vmap(lambda r: r * c.k)(x)", "c.k = 3.0"),
     # modules of Python
     "module": ("", "x * conf.K", "conf.K = 3.0"),

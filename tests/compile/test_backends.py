@@ -285,6 +285,8 @@ def test_shapes_that_an_operator_refuses(f: Any, backend: Any) -> None:
         lambda x: torch.nn.functional.binary_cross_entropy(torch.full((2,), 5.0), torch.ones(2)),
         lambda x: torch.ones(2, dtype=torch.int64) // torch.zeros(2, dtype=torch.int64),
         lambda x: (x * torch.ones(2, 2, requires_grad=True)).backward(),
+        lambda x: (x * 2).register_hook(lambda g: g),
+        lambda x: (x * 2).retain_grad(),
     ],
 )
 def test_errors_that_are_not_of_shapes_are_eagers(f: Any) -> None:

@@ -211,3 +211,26 @@ def test_a_write_before_an_error_is_counted_once(shape: tuple[int, ...]) -> None
         else:
             step(torch.ones(rows, 2))
         assert count._version == k
+
+
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam", "RMSprop"])
+@pytest.mark.parametrize("stepped", [False, True])
+def test_a_step_before_an_error_is_taken_once(optimizer: str, stepped: bool) -> None:
+    found = []
+    for compiled in (False, True):
+        w = torch.ones(3, requires_grad=True)
+        options = {"momentum": 0.9} if optimizer == "SGD" else {}
+        opt = getattr(torch.optim, optimizer)([w], lr=0.1, **options)
+
+        def step(x: Any, w: Any = w, opt: Any = opt) -> Any:
+            (w * x).square().sum().backward()
+            opt.step()
+            return x.sum().backward()  # which does not require grad
+
+        if stepped:
+            w.grad = torch.ones(3)
+            opt.step()
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            (torch.compile(step, backend="numpy") if compiled else step)(torch.ones(3))
+        found.append((w.tolist(), {k: torch.as_tensor(v).tolist() for k, v in opt.state[w].items()}))
+    assert found[0] == found[1]

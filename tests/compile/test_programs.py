@@ -891,3 +891,18 @@ def test_elements_that_eager_refuses_are_refused_by_a_program(value: str, first:
         found, wanted = result(compiled, k, indices), result(scope["f"], k, indices)
         assert str(found) == str(wanted) or found == pytest.approx(wanted)
         wait()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x, lambda x: x[None], lambda x: x.unsqueeze(-1), lambda x: x[:, None], lambda x: x.t(),
+        lambda x: x[:0], lambda x: x.expand(2, *x.shape), lambda x: x * 2,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(4, 3), (1, 3), (3, 1), (0, 3), (3, 0)])
+def test_strides_that_numpy_does_not_know(shape: tuple[int, ...], view: Any) -> None:
+    x = torch.ones(shape)
+    f = torch.compile(lambda x: (x * 1, view(x).stride()), backend="numpy")
+    for _ in range(3):
+        assert f(x)[1] == view(x).stride()

@@ -20,8 +20,11 @@ _ROW, _ELEMENTS = 64, 65536  # elements of a row, and multiplications in a produ
 
 
 def suits(x: Any, view: tuple[int, ...], dims: tuple[int, ...]) -> bool:
-    """Whether an input, seen as ``view`` and standardised over ``dims`` of it, is small."""
-    return dims == (1,) and 0 < view[1] <= _ROW and 0 < x.size * view[1] <= _ELEMENTS and x.dtype in BLAS_FLOATS
+    """Whether an input, seen as ``view`` and standardised over ``dims`` of it, is small.
+
+    BLAS takes a product with a table of one zero for zero, whatever it multiplies.
+    """
+    return dims == (1,) and 1 < view[1] <= _ROW and 0 < x.size * view[1] <= _ELEMENTS and x.dtype in BLAS_FLOATS
 
 
 @functools.lru_cache(128)

@@ -179,12 +179,12 @@ def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, d
 
 @functools.lru_cache(128)
 def _parts_of(size: Ints, out: Ints) -> Any:
-    """The position of each element of each part of an image; a short part repeats its first element."""
+    """The position of each element of each part of an image; a short part repeats its last element."""
     numbers = np.arange(math.prod(size)).reshape(size)
     edges = [adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
     parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
     longest = max(map(len, parts), default=1)
-    table = [np.pad(part, (0, longest - len(part)), constant_values=part[0]) for part in parts]
+    table = [np.pad(part, (0, longest - len(part)), constant_values=part[-1]) for part in parts]
     return np.array(table, np.intp).reshape(len(parts), longest)
 
 
@@ -194,7 +194,9 @@ def part_maxima(x: Any, out: Ints) -> tuple[Any, Any]:
     table = _parts_of(size, out)
     images, (count, longest) = math.prod(lead), table.shape
     parts = x.reshape(images, math.prod(size)).take(table, 1).reshape(images * count, longest)
-    at = parts.argmax(1)  # NumPy finds the first nan, PyTorch the last; they differ with nan only
+    at = parts.argmax(1)
+    if x.dtype.kind in "fV" and (bad := parts != parts).any():  # NumPy finds the first nan, PyTorch the last
+        at = np.where(bad.any(1), longest - 1 - bad[:, ::-1].argmax(1), at)
     at += np.arange(0, parts.size, longest)
     return parts.take(at).reshape(*lead, *out), intp.int64(table.take(at % max(table.size, 1))).reshape(*lead, *out)
 

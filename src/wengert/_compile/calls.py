@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays.layouts import is_dense, with_strides
 from .._arrays.memory import once, repeats
+from .._tape.tensor import Tensor, alias_payload
 from ..optim._elementwise import number
 
 
@@ -59,3 +60,20 @@ class Step:
 
     def __repr__(self) -> str:
         return f"{type(self.optimizer).__name__}.step"
+
+    def undoing(self) -> Any:
+        """A function that gives the parameter's state back as it is now."""
+        states, p = self.optimizer.state, self.param
+        state = states.get(p)
+        if state is None:
+            return lambda: states.pop(p, None)
+        was = {name: (x, np.array(alias_payload(x)) if isinstance(x, Tensor) else None) for name, x in state.items()}
+
+        def undo() -> None:
+            state.clear()
+            for name, (x, a) in was.items():
+                if a is not None:
+                    alias_payload(x)[...] = a
+                state[name] = x
+
+        return undo

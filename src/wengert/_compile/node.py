@@ -77,7 +77,8 @@ class CompiledFunctionBackward(Node):
             for k, (shape, dtype) in enumerate(self.outputs_meta)
         ]
         with self.program.lock:
-            grads = self.program.backward.run([*self.saved_arrays, *cotangents])
+            # a program in NumPy may have saved a number, and the one in C may be ready by now
+            grads = self.program.backward.run([*map(np.asarray, self.saved_arrays), *cotangents])
         if not keep:
             self._release()
         return tuple(x for pair in zip(self.fx, grads, strict=True) for x in pair)

@@ -68,6 +68,8 @@ class Reads:
                 continue
             chain = ()
             self.computes |= op == "MATCH_CLASS"
+        if "apply" in self.attributes:  # a custom function's, which reads these
+            self.attributes |= {"forward", "backward", "setup_context"}
         self.computes |= not _COMPUTING.isdisjoint(self.names | self.attributes)
         for k, step in enumerate(steps):
             if step.argval in _ASKING and ("_GLOBAL" in step.opname or step.opname.endswith("_NAME")):

@@ -30,6 +30,7 @@ from .values import KINDS
 
 # What an assertion says is the program's own error.
 _OPERATORS = re.compile(r"[\\/]_(ops|kinds|tensor_api(?![\\/]assertions)|tape[\\/](inplace|properties))\b")
+_GRAPHS = {"register_hook", "register_post_accumulate_grad_hook", "retain_grad"}  # of the graph, in their own words
 _BELOW = re.compile(r"[\\/]_(compile|ops|kinds|tensor_api|tape|arrays|payloads|base)[\\/]")
 
 
@@ -55,7 +56,7 @@ class Call:
     def note(self, frame: Any) -> None:
         """A function of this package begins to run."""
         called = _FILES[frame.f_code.co_filename][0] and not _FILES[frame.f_back.f_code.co_filename][1]
-        if called and sys.exception() is self.handled:
+        if called and sys.exception() is self.handled and frame.f_code.co_name not in _GRAPHS:
             self.last = frame.f_code, frame.f_globals, dict(frame.f_locals)
 
     def refused(self, error: Exception) -> TorchRuntimeError | None:

@@ -211,6 +211,7 @@ class Tracer:
         self.first_states: dict[int, tuple[Any, Any]] = {}
         self.counts: dict[int, int] = {}  # the number of writes to each input
         self.optimizers: set[int] = set()  # those whose parameters are inputs
+        self.undoing: list[Any] = []  # what gives back the state of each parameter that was stepped
         self.closed = False
         self.broken: str | None = None
         self.broken_at: tuple[str, int] | None = None
@@ -400,6 +401,7 @@ class Tracer:
             self.stop("the state of an optimizer is read")
             return False
         step = Step(optimizer, group, next(k for k, q in enumerate(group["params"]) if q is p))
+        self.undoing.append(step.undoing())
         new = traced.array.copy()
         p._payload = new
         try:
@@ -446,7 +448,7 @@ class Tracer:
         self.close()
 
     def discard(self) -> None:
-        """End the trace as if the call had not been: inputs, gradients and random streams as before."""
+        """End the trace as if the call had not been: inputs, gradients, optimizers and random streams as before."""
         self.broken_at = self.line()
         for entry in self.lifted.values():
             entry.tensor._payload = entry.traced
@@ -458,6 +460,8 @@ class Tracer:
                 if box is not None and box.cell is not None:
                     box.cell.version = entry.version
         self.counts.clear()
+        for undo in reversed(self.undoing):
+            undo()
         for generator, state in self.first_states.values():
             generator.set_state_array(np.frombuffer(state, np.uint8))
         self.close()

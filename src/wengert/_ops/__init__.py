@@ -36,7 +36,7 @@ MODULES = (
     "reduce.scan", "reduce.differences", "nn.softmax", "reduce.sort", "reduce.statistics", "reduce.counting",
     "linalg.matmul", "nn.linear", "linalg.einsum", "linalg.addmm", "nn.loss", "nn.likelihoods",
     "nn.classification", "nn.cross_entropy", "nn.ctc", "nn.distance", "nn.pad", "nn.interpolate",
-    "nn.normalization", "nn.batch_norm", "nn.conv", "nn.pool_primitive", "nn.pool", "nn.fractional_pool",
+    "nn.normalization", "nn.batch_norm", "nn.conv", "nn.pool_primitive", "nn.pool", "nn.unpool", "nn.fractional_pool",
     "nn.embedding_bag", "nn.fold", "nn.grid", "nn.attention", "nn.multihead", "nn.recurrent", "linalg.inverses",
     "linalg.decompositions", "linalg.public", "linalg.matrix_functions", "linalg.householder", "signal.fft",
     "create.window_functions", "signal.spectral", "names.positional", "reduce.segments", "linalg.ldl",

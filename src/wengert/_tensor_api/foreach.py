@@ -261,6 +261,8 @@ def _clone(t: Tensor, *, memory_format: Any = None) -> Tensor:
 @shortens
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Tensor]:
     """Copy the elements of each tensor of ``src`` into its partner."""
+    if type(non_blocking) is not bool:
+        raise misfit("_foreach_copy_", self, src, non_blocking)
     tensors = _tensors("_foreach_copy_", self)
     sources = _tensors("_foreach_copy_", src, "src", len(tensors))
     return [t.copy_(s) for t, s in zip(tensors, sources, strict=True)]

@@ -104,10 +104,11 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     a = self._payload
     if dim is None and type(a) is ndarray and a.size and 0 not in (strides := a.strides):
         return _IN_ELEMENTS[a.itemsize][strides]
+    a = in_memory(a)
     strides = strides_of(one_example(a))
     if type(a) is np.ndarray and (not a.size or (0 in strides and 1 in a.shape)):
         base, chain = chain_of(self)  # NumPy knows no strides of empty arrays and of new dims of size 1
-        strides = _IN_ELEMENTS[a.itemsize][strides_of_view(base._payload, chain)]
+        strides = _IN_ELEMENTS[a.itemsize][strides_of_view(in_memory(base._payload), chain)]
     return strides if dim is None else strides[_own_dim(dim, self._payload.shape, "stride")]
 
 

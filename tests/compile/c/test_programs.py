@@ -166,6 +166,17 @@ def test_forward_in_c_and_backward_in_c():
     assert one.forward.c is not None and one.backward.c is not None
 
 
+def test_forward_in_numpy_and_backward_in_c():
+    x, w = torch.ones(3), torch.randn(3, requires_grad=True)
+    f = compiled(lambda x, w: x.sum() * w)  # the program in NumPy saves a number
+    for _ in range(3):
+        torch.autograd.grad(f(x, w).sum(), w)
+    ready(f)
+    (one,) = [p for programs in f.programs.values() for p in programs]
+    one.forward.c = None  # as if the compiler had ended between the two passes
+    same(torch.autograd.grad(f(x, w).sum(), w)[0], torch.full((3,), 3.0))
+
+
 @pytest.mark.parametrize(
     "fn",
     [

@@ -331,8 +331,9 @@ def igammac(input, other):
 
 # ---- entropy, logarithms
 def _times_log(lib: Any, x: Any, log: Any, y: Any) -> Any:
-    """``x * log``, and 0 where ``x`` is 0 and ``y`` is not nan: PyTorch rounds the logarithms of 16 bits before."""
-    return lib.where((x == 0) & (y == y), x.dtype.type(0), x * log)
+    """``x * log(y)``, and 0 where ``x`` is 0 and ``y`` is not nan: PyTorch rounds the logarithms of 16 bits before."""
+    y = y if hasattr(y, "dtype") else x.dtype.type(y)
+    return lib.where((x == 0) & (y == y), x.dtype.type(0), x * log(y))
 
 
 @real_function(unary, "special.entr", grad=lambda xp, g, self: g * (-xp.log(self) - 1), domain=(0.2, 2.0))
@@ -344,7 +345,7 @@ def entr(lib, input):
     """
     if input.dtype.itemsize > 2:
         return lib.scipy_entr(input)
-    return lib.where(input < 0, input.dtype.type(-np.inf), _times_log(lib, -input, lib.log(abs(input)), input))
+    return lib.where(input < 0, input.dtype.type(-np.inf), _times_log(lib, -input, lambda y: lib.log(abs(y)), input))
 
 
 @real_function(
@@ -362,7 +363,7 @@ def xlogy(lib, input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
-    return lib.scipy_xlogy(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log(other), other)
+    return lib.scipy_xlogy(input, other) if input.dtype.itemsize > 2 else _times_log(lib, input, lib.log, other)
 
 
 publish(PUBLIC["Tensor"].peek("xlogy_"), "torch.xlogy_")
@@ -385,7 +386,7 @@ def xlog1py(lib, input, other):
     """
     if input.dtype.itemsize > 2:
         return lib.scipy_xlog1py(input, other)
-    return _times_log(lib, input, lib.log1p(other), other)
+    return _times_log(lib, input, lib.log1p, other)
 
 
 def _zeta_slope(xp: Any, g: Any, self: Any, other: Any) -> Any:

@@ -18,7 +18,7 @@ from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import lay, receives
 from ..._kinds.out import EXACT, exactly, safely
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import refuse_elements
+from ..._kinds.slow_path import check_arguments, refuse_elements
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -503,9 +503,15 @@ def eigvals(A: Tensor) -> Tensor:
     return TENSORS.eigen_general(A)[0]
 
 
-def _check_svd(A: Any) -> None:
+def _check_svd(A: Any, driver: Any = None) -> None:
+    if driver is not None:
+        check_arguments("linalg_svd", A, driver=driver)
     matrix_shape("linalg.svd", A)
     floats("linalg.svd", A, "linalg_svd_cpu")
+    if driver is not None:
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
 
 
 @public("linalg.svd")
@@ -518,7 +524,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
     tensor([4., 3.])
     """
-    _check_svd(A)
+    _check_svd(A, driver)
     return Svd._make(TENSORS.singular(A, bool(full_matrices)))
 
 
@@ -530,7 +536,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
     tensor([4., 3.])
     """
-    _check_svd(A)
+    _check_svd(A, driver)
     if A._node is None and isinstance(A._payload, np.ndarray) and A._payload.dtype.itemsize > 2:
         return wrap(lib.linalg.svd(A._payload, compute_uv=False))
     return TENSORS.singular(A, False)[1]

@@ -160,6 +160,7 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     >>> torch.frobenius_norm(torch.tensor([[3., 4.]]), dim=(0, 1))
     tensor(5.)
     """
+    check_arguments("frobenius_norm", input, dim, keepdim)
     warn_once(
         "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
         "PyTorch release. Please use `linalg.vector_norm(A, 2., dim, keepdim)` instead"
@@ -192,6 +193,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     tensor([[ 5.],
             [10.]])
     """
+    check_arguments("norm_except_dim", v, pow, dim)
     if dim == -1:
         return vector_norm(v, pow)
     rank = v._payload.ndim
@@ -203,6 +205,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 @public("torch._weight_norm")
 def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
     """``v`` scaled to norm ``g`` over all dims but ``dim``."""
+    check_arguments("_weight_norm", v, g, dim)
     weight = v * (g / norm_except_dim(v, 2, dim))
     fused = dim in (0, v._payload.ndim - 1)  # PyTorch has one kernel for these
     return with_node_name(weight, "WeightNormInterfaceBackward0") if fused else weight
@@ -418,7 +421,8 @@ def _unique2(
 
 
 # ---- derivatives and casts, which programs call by their inner names
-def _of_softmax(name: str, grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+def _of_softmax(name: str, grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    check_arguments(name, grad_output, output, dim, input_dtype)
     dim = normal_dim(dim, rank(output, name))
     if grad_output.shape != output.shape:
         raise RuntimeError(
@@ -436,7 +440,7 @@ def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_
     >>> torch._softmax_backward_data(torch.tensor([1., 0.]), torch.tensor([0.5, 0.5]), 0, torch.float32)
     tensor([ 0.2500, -0.2500])
     """
-    return _of_softmax("_softmax_backward_data", grad_output, output, dim)
+    return _of_softmax("_softmax_backward_data", grad_output, output, dim, input_dtype)
 
 
 @public("torch._log_softmax_backward_data")
@@ -446,11 +450,12 @@ def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, in
     >>> torch._log_softmax_backward_data(torch.tensor([1., 0.]), torch.tensor([0.5, 0.5]).log(), 0, torch.float32)
     tensor([ 0.5000, -0.5000])
     """
-    return _of_softmax("_log_softmax_backward_data", grad_output, output, dim)
+    return _of_softmax("_log_softmax_backward_data", grad_output, output, dim, input_dtype)
 
 
 def _cast(name: str) -> Any:
     def cast(input: Tensor, non_blocking: bool = False) -> Tensor:
+        check_arguments(f"_cast_{name}", input, non_blocking)
         return getattr(input, name.lower())()
 
     cast.__name__ = cast.__qualname__ = f"_cast_{name}"

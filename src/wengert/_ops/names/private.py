@@ -81,6 +81,8 @@ def _test_autograd_multiple_dispatch(input: Tensor, b: bool | None = None) -> Te
     >>> x.grad
     tensor([2., 2.])
     """
+    if b is not None:
+        check_arguments("_test_autograd_multiple_dispatch", input, b)
     copied = input.clone()
     if b is None and copied.requires_grad:
         copied.register_hook(lambda g: g + 1)

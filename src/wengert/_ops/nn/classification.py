@@ -486,6 +486,8 @@ def multilabel_margin_loss(
     single = input._payload.ndim < 2
     n = input._payload.shape[-1] if input._payload.ndim else 1
     rows = 1 if single else input._payload.shape[0]
+    if bad_index(target + 1, n + 1) is not None:
+        raise RuntimeError("argument #2 'target' is out of range")
     x, y = TENSORS.reshape(input, (rows, n)), TENSORS.reshape(target, (rows, n))
     listed = (y < 0).cumsum(1) == 0
     places = TENSORS.where(listed, y, TENSORS.zeros_like(y))

@@ -172,8 +172,19 @@ def _places(xp: Any, r: Any, like: Any) -> Any:
     return xp.constant_pad_nd(r, tuple(n for e in reversed(extra) for n in (0, -e)), 0)
 
 
+def _type_name(t: Any) -> str:
+    """A tensor's type as PyTorch's convolutions name it."""
+    name = dtype_name(t)
+    return f"CPU{name}Type" if name.startswith(("BFloat", "Complex")) else f"torch.{name}Tensor"
+
+
 def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
     if b is None or "transpose" in info.name:
+        kind = logical_dtype(x)
+        if kind.kind == "c" or (kind.itemsize == 2 and kind.kind in "fV"):  # PyTorch has no kernel of its own for them
+            dense = "" if kind.kind == "c" else " or input should be a MKLDNN tensor and weight is a dense tensor"
+            types = f"Input type ({_type_name(x)}) and weight type ({_type_name(w)})"
+            raise two_dtypes(f"{types} should be the same{dense}")
         raise two_dtypes(f"expected scalar type {dtype_name(x)} but found {dtype_name(w)}")
     raise two_dtypes(f"Input type ({cpp_name(x)}) and bias type ({cpp_name(b)}) should be the same")
 

@@ -175,7 +175,7 @@ def cross_entropy(
             return _in_one_step(input, target, a, t, code)
         return nll_nd(TENSORS.log_softmax(input, 1), target, weight, code, ignore_index)
     expect_tensors("cross_entropy_loss", input=input, target=target)
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._payload.ndim == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
@@ -188,7 +188,7 @@ def cross_entropy(
         _check_class_weight(input, weight, class_dim)
         return _from_probabilities(input, target, weight, code, label_smoothing, class_dim)
     require(input, "fh", f"log_softmax_{'' if input._payload.ndim > 2 else 'lastdim_'}kernel_impl")
-    if label_smoothing:
+    if label_smoothing > 0.0:
         _check_class_weight(input, weight, class_dim)
         return _smoothed(
             TENSORS.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim
@@ -212,7 +212,7 @@ def _by_class(weight: Any, rank: int, class_dim: int) -> Any:
 
 def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int) -> Any:
     n = input._payload.shape[class_dim]
-    if label_smoothing:
+    if label_smoothing > 0.0:
         target = target * (1 - label_smoothing) + label_smoothing / n
     product = TENSORS.log_softmax(input, class_dim) * target
     if weight is not None:

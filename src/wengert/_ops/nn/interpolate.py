@@ -275,7 +275,7 @@ def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
             ", ".join(f"{n}: {s}" for n, s in zip(letters, sizes, strict=True)) for sizes in (shape[2:], out)
         )
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input ({before}) output ({after})"
+            f"Input and output sizes should be greater than 0, but got input ({before}) and output ({after})"
         )
     if 0 in shape[1:]:
         raise RuntimeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")

@@ -15,7 +15,7 @@ from ..._base.errors import noted, warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.general import general
 from ..._kinds.slow_path import require
-from ..._tape.error_text import expect_tensors
+from ..._tape.error_text import common_shape, expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
@@ -105,8 +105,16 @@ def binary_cross_entropy(
         else:
             check_elements(partial(_refuse_outside, name), t._payload)
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
+        _check_weight(input, weight)
         weight = TENSORS.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)
+
+
+def _check_weight(input: Any, weight: Any) -> None:
+    """Refuse weights that losses of the input's shape cannot be multiplied by in place."""
+    shape, both = tuple(input._payload.shape), common_shape(input, weight)
+    if both != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
 
 
 def _refuse_outside(name: str, a: Any) -> None:
@@ -197,6 +205,9 @@ def binary_cross_entropy_with_logits(
             None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight)
         )
     refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    for weights in (pos_weight, weight):
+        if weights is not None:
+            _check_weight(input, weights)
     require(input, "fh", "log_sigmoid_cpu")
     return cast(bernoulli_logits_nll(input, target, weight, pos_weight, code), wanted)
 

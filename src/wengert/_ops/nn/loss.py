@@ -202,10 +202,10 @@ def mse_loss(
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
-    input, target = _fit("mse_loss", input, target, "mse_cpu")
+    a, b = _fit("mse_loss", input, target, "mse_cpu" if weight is None else None)
     if weight is not None:
-        return weighted(squared_error(input, target, NONE), weight, input, reduction)
-    return squared_error(input, target, reduction_code(reduction, size_average, reduce))
+        return weighted((a - b) ** 2, weight, input, reduction)
+    return squared_error(a, b, reduction_code(reduction, size_average, reduce))
 
 
 @public("nn.functional.l1_loss")
@@ -222,8 +222,8 @@ def l1_loss(
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(2.)
     """
-    input, target = _fit("l1_loss", input, target)
-    losses = TENSORS.abs(input - target)
+    a, b = _fit("l1_loss", input, target)
+    losses = TENSORS.abs(a - b)
     if weight is not None:
         return weighted(losses, weight, input, reduction)
     return reduce_values(losses, reduction_code(reduction, size_average, reduce))
@@ -418,4 +418,4 @@ def margin_ranking_loss(
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
     apart = input1 - input2
-    return reduce_values((-target * apart + margin).clamp_min(0), code)
+    return reduce_values((-target * apart + float(margin)).clamp_min(0), code)

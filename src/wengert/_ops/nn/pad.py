@@ -218,8 +218,19 @@ def _pads(pad: Any) -> Pads:
 def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
     """Raise PyTorch's errors for padding with the border."""
     k = len(pad) // 2
+    if k > len(shape):
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {len(shape)}"
+        )
     if k > 3 or len(shape) not in (k + 1, k + 2):
-        raise NotImplementedError(f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.")
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     if mode == "circular":
         _check_circular(shape, pad, k)
         return

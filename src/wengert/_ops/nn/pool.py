@@ -1,12 +1,11 @@
-"""The public functions of pooling: the largest element, the mean or a p-norm of windows, or of a number of parts.
+"""The public functions of pooling: the largest element or the mean of windows, or of a number of parts.
 
-The primitives are in ``windows``.
+The primitives are in ``pool_primitive``; unpooling and p-norms are in ``unpool``.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from typing import Any
 
@@ -21,10 +20,7 @@ from ..._kinds.out import EXACT
 from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tensor_api.settings import alert_not_deterministic
 from ..create.convert import contiguous
-from ..indexing._along import bad_index
-from ..linalg.matmul import dtype_name
 from ..reduce.sums import mean as mean_public
 
 Ints = tuple[int, ...]
@@ -63,7 +59,7 @@ def _whole(name: str, argument: str, value: Any, place: int | None = None) -> in
     )
 
 
-def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False) -> Ints:
+def per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False) -> Ints:
     if not isinstance(value, (tuple, list)):
         return (_whole(name, argument, value),) * k
     value = tuple(_whole(name, argument, v, place) for place, v in enumerate(value))
@@ -79,23 +75,24 @@ def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, I
     a = input._payload
     if a.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
+    try:
+        found = _known_geometry(name, k, a.shape, *given)
+    except TypeError:  # a list, which is no key, or something wrong
+        found = _new_geometry(name, k, a.shape, *given)
     if a.dtype not in FLOATING or name == "avg_pool3d":
         channels_last = "_channels_last" if name.startswith("max_pool2d") and is_channels_last(a) else ""
         require(input, *(_KERNELS.get(name) or ("fhiu", name + channels_last)))
-    try:
-        return _known_geometry(name, k, a.shape, *given)
-    except TypeError:  # a list, which is no key, or something wrong
-        return _new_geometry(name, k, a.shape, *given)
+    return found
 
 
 def _new_geometry(
     name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    kernel = _per_dim(name, "kernel_size", kernel, k)
+    kernel = per_dim(name, "kernel_size", kernel, k)
     empty = stride is None or (isinstance(stride, (tuple, list)) and not stride)
-    stride = kernel if empty else _per_dim(name, "stride", stride, k, True)
-    padding = _per_dim(name, "padding", padding, k)
-    dilation = _per_dim(name, "dilation", dilation, k)
+    stride = kernel if empty else per_dim(name, "stride", stride, k, True)
+    padding = per_dim(name, "padding", padding, k)
+    dilation = per_dim(name, "dilation", dilation, k)
     if min(stride) == 0:
         raise RuntimeError("stride should not be zero")
     if min(kernel) <= 0:
@@ -190,23 +187,49 @@ max_pool3d = _max_pool_in(3, "The largest element of each window of volumes; see
 
 def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
     if isinstance(value, (tuple, list)):
-        value = tuple(_whole(name, argument, v, place) for place, v in enumerate(value))
-        if len(value) > 1:
-            raise RuntimeError(f"{name}() {argument} must be an int or int list of size 1 but got size {len(value)}")
-        return (before, *value) if value else None
+        if len(value) != 1 and (value or argument != "stride"):
+            raise RuntimeError(f"{name}() argument '{argument}' should contain one int (got {len(value)})")
+        return (before, _whole(name, argument, value[0], 0)) if value else None
     return None if value is None else (before, _whole(name, argument, value))
 
 
-def _check_one(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
-    """Raise the errors of ``max_pool1d`` that ``max_pool2d`` does not raise; n is the length of the signals."""
-    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
-        first = value[0] if isinstance(value, (tuple, list)) and value else value
-        if isinstance(first, int) and first <= 0:
-            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
-    kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
-    count = pooled_size((n,), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
-    if count <= 0 <= pad <= kernel // 2:
+def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
+    """Kernel, stride, padding, dilation and the result's length for signals of length n. Raises PyTorch's errors."""
+    found: list[Any] = []
+    for argument, value in zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False):
+        size = len(value) if isinstance(value, (tuple, list)) else 1
+        if size != 1 and (size or argument != "stride"):
+            before, comma = "None, " * (argument == "stride"), "," * (argument != "kernel_size")
+            raise RuntimeError(
+                f"max_pool1d() {argument} must be {before}an int, list of ints{comma} or tuple of ints of size 1 but "
+                f"got size {size}"
+            )
+        found.append(_one("max_pool1d", argument, value))
+    kernel, step, pad, apart = (x[1] for x in (found[0], found[1] or found[0], *found[2:]))
+    for argument, value in (("kernel_size", kernel), ("stride", step)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {value}")
+    if pad < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {pad}")
+    if pad > kernel // 2:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={pad} and "
+            f"kernel_size={kernel}"
+        )
+    if apart <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {apart}")
+    count = pooled_size((n,), (kernel,), (step,), (pad,), (apart,), ceil_mode)[0]
+    if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    return kernel, step, pad, apart, count
+
+
+def _check_signals(name: str, input: Tensor) -> None:
+    if input._payload.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input._payload.ndim}-dimensional tensor for argument #1 'self' "
+            f"(while checking arguments for {name})"
+        )
 
 
 @public("torch.max_pool1d nn.functional.max_pool1d")
@@ -225,26 +248,22 @@ def max_pool1d(
     tensor([[3., 2.]])
     """
     shape, d = input._payload.shape, input._payload.ndim - 1
-    if d not in (1, 2) or 0 in shape[-2:]:
+    if return_indices:
+        _check_signals("max_pool1d", input)
+    elif d not in (1, 2) or 0 in shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(shape)}"
         )
-    usual = type(kernel_size) is int and stride is None and padding == 0 and dilation == 1 and not ceil_mode
-    if not (usual and 0 < kernel_size <= shape[d]):
-        _check_one(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
-        kernel_size, stride, dilation = (
-            _one("max_pool1d", argument, value)
-            for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation))
-        )
-        padding = (0, _first(padding))
-    elif input._node is None and input._payload.dtype in FLOATING:  # nothing shows PyTorch's detour by images
-        found = TENSORS.max_windows(input, (kernel_size,), (kernel_size,), (0,), (1,), (shape[d] // kernel_size,))
-        return found if return_indices else found[0]
     else:
-        kernel_size = (1, kernel_size)
+        geometry = _line(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
+        if input._node is None:  # nothing shows PyTorch's detour by images
+            require(input, "fh", "max_pool1d_impl")
+            return TENSORS.max_windows(contiguous(input), *[(x,) for x in geometry])[0]
+    given = zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False)
+    kernel, step, pad, apart = (_one("max_pool1d", name, value, int(name != "padding")) for name, value in given)
     image = TENSORS.unsqueeze_dim(input, d)
-    found = max_pool2d(image, kernel_size, stride, padding, dilation, ceil_mode, True)
+    found = max_pool2d(image, kernel, step, pad, apart, ceil_mode, True)
     values = TENSORS.squeeze_dim(found[0], d)
     return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
 
@@ -295,11 +314,7 @@ def avg_pool1d(
     >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
-    if input._payload.ndim not in (2, 3):
-        raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {input._payload.ndim}-dimensional tensor for argument #1 'self' "
-            "(while checking arguments for avg_pool1d)"
-        )
+    _check_signals("avg_pool1d", input)
     d = input._payload.ndim - 1
     kernel, step = _one("avg_pool1d", "kernel_size", kernel_size), _one("avg_pool1d", "stride", stride)
     pads = _one("avg_pool1d", "padding", padding, 0)
@@ -397,7 +412,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg(3, input, output_size)
 
 
-def _first(value: Any) -> Any:
+def first(value: Any) -> Any:
     return value[0] if isinstance(value, (tuple, list)) else value
 
 
@@ -410,7 +425,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """
     _wanted("adaptive_avg_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
-    return TENSORS.squeeze_dim(adaptive_avg_pool2d(TENSORS.unsqueeze_dim(input, d), (1, _first(output_size))), d)
+    return TENSORS.squeeze_dim(adaptive_avg_pool2d(TENSORS.unsqueeze_dim(input, d), (1, first(output_size))), d)
 
 
 def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) -> Any:
@@ -448,7 +463,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     """
     _wanted("adaptive_max_pool1d", 1, input, output_size)
     d = input._payload.ndim - 1
-    found = _adaptive_max(2, TENSORS.unsqueeze_dim(input, d), (1, _first(output_size)), True)
+    found = _adaptive_max(2, TENSORS.unsqueeze_dim(input, d), (1, first(output_size)), True)
     found = tuple(TENSORS.squeeze_dim(t, d) for t in found)
     return found if return_indices else found[0]
 
@@ -461,138 +476,3 @@ def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
     return adaptive_max_pool1d(input, output_size, True)
-
-
-# ---- unpooling, p-norm pooling
-def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output_size: Any) -> Ints:
-    k = len(kernel)
-    default = tuple(
-        (n - 1) * s + w - 2 * p for n, s, w, p in zip(input._payload.shape[-k:], stride, kernel, padding, strict=True)
-    )
-    if output_size is None:
-        return default
-    if len(output_size) == k + 2:
-        output_size = output_size[2:]
-    if len(output_size) != k:
-        raise ValueError(
-            f"output_size should be a sequence containing {k} or {k + 2} elements, but it has a length of "
-            f"'{len(output_size)}'"
-        )
-    for d, (n, m, s) in enumerate(zip(output_size, default, stride, strict=True)):
-        if not m - s < n < m + s:
-            raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {m - s} and {m + s})')
-    return tuple(int(n) for n in output_size)
-
-
-def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
-    name = f"max_unpool{k}d"
-    if input._payload.ndim not in (k + 1, k + 2):
-        raise RuntimeError(
-            f"Input to max_unpooling{k}d should be a {k + 1}d or {k + 2}d Tensor, but got a tensor with "
-            f"{input._payload.ndim} dimensions."
-        )
-    require(input, "fh", f"{name}_channels_last" if k == 2 and is_channels_last(input._payload) else name)
-    kernel = _per_dim(name, "kernel_size", kernel, k)
-    stride = kernel if stride is None else _per_dim(name, "stride", stride, k)
-    size = _unpooled_size(input, kernel, stride, _per_dim(name, "padding", padding, k), output_size)
-    if logical_dtype(indices).name != "int64":
-        raise RuntimeError(f"elements in indices should be type int64 but got: {dtype_name(indices)}")
-    if tuple(indices._payload.shape) != tuple(input._payload.shape):
-        raise RuntimeError(
-            f"Expected shape of indices to be same as that of the input tensor ({list(input._payload.shape)}) but got "
-            f"indices tensor with shape: {list(indices._payload.shape)}"
-        )
-    alert_not_deterministic(f"max_unpooling{k}d_forward_out")
-    wrong = bad_index(indices, math.prod(size))
-    if wrong is not None:
-        raise RuntimeError(
-            f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
-        )
-    return TENSORS.unpool(input, indices, size)
-
-
-@public("nn.functional.max_unpool2d")
-def max_unpool2d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere.
-
-    >>> F = torch.nn.functional
-    >>> F.max_unpool2d(*F.max_pool2d(torch.arange(4.).view(1, 2, 2), 2, return_indices=True), 2)
-    tensor([[[0., 0.],
-             [0., 3.]]])
-    """
-    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
-
-
-@public("nn.functional.max_unpool3d")
-def max_unpool3d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """The maxima of ``max_pool3d`` put back where its indices say.
-
-    >>> F = torch.nn.functional
-    >>> values, indices = F.max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2, return_indices=True)
-    >>> F.max_unpool3d(values, indices, 2).flatten()
-    tensor([0., 0., 0., 0., 0., 0., 0., 7.])
-    """
-    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
-
-
-@public("nn.functional.max_unpool1d")
-def max_unpool1d(
-    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """The maxima of ``max_pool1d`` put back where its indices say.
-
-    >>> F = torch.nn.functional
-    >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1., 3.]]), 2, return_indices=True), 2)
-    tensor([[0., 3.]])
-    """
-    kernel, pads = _first(kernel_size), _first(padding)
-    step = kernel if stride is None else _first(stride)
-    size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
-    d = input._payload.ndim
-    values, places = (TENSORS.unsqueeze_dim(t, d) for t in (input, indices))
-    return TENSORS.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
-
-
-def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Any:
-    highest, mean = ((max_pool1d, avg_pool1d), (max_pool2d, avg_pool2d), (max_pool3d, avg_pool3d))[k - 1]
-    if norm_type == math.inf:
-        return highest(TENSORS.abs(input), kernel, stride, 0, 1, ceil_mode)
-    if norm_type == -math.inf:
-        return -highest(-TENSORS.abs(input), kernel, stride, 0, 1, ceil_mode)
-    r = mean(input**norm_type, kernel, stride, 0, ceil_mode)
-    n = math.prod(_per_dim("lp_pool", "kernel_size", kernel, k))
-    return ((TENSORS.sign(r) * TENSORS.relu(TENSORS.abs(r))) * n) ** (1.0 / norm_type)
-
-
-@public("nn.functional.lp_pool1d")
-def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of signals, p being ``norm_type``.
-
-    >>> torch.nn.functional.lp_pool1d(torch.tensor([[3., 4.]]), 2, 2)
-    tensor([[5.]])
-    """
-    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-@public("nn.functional.lp_pool2d")
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of images.
-
-    >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3., 4.]]]), 2, (1, 2))
-    tensor([[[5.]]])
-    """
-    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-@public("nn.functional.lp_pool3d")
-def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of volumes.
-
-    >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3., 4.]]]]), 2, (1, 1, 2))
-    tensor([[[[5.]]]])
-    """
-    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

@@ -118,18 +118,19 @@ def plain_max_parts(lib, self, out):
     places = _parts_table(size, out)
     rows = self.reshape(*lead, math.prod(size))
     x = rows[..., lib.table(places)]
-    best = ((x == x.max(-1, keepdims=True)) | (x != x)).argmax(-1)
+    bad = x != x
+    best = lib.where(bad.any(-1), x.shape[-1] - 1 - bad[..., ::-1].argmax(-1), x.argmax(-1))  # the last nan
     index = lib.take_along_axis(lib.broadcast_to(lib.table(places), x.shape), best[..., None], -1)[..., 0]
     return lib.take_along_axis(rows, index, -1).reshape(*lead, *out), index.reshape(*lead, *out)
 
 
 def _parts_table(size: Any, out: Any) -> Any:
-    """The flat places of each part's elements; a part with fewer than others has its first again."""
+    """The flat places of each part's elements; a part with fewer than others has its last again."""
     lines: Any = None
     for n, o in zip(size, out, strict=True):
         edges = list(adaptive_edges(n, o))
         most = max([end - start for start, end in edges], default=0)
-        own = np.array([[start + (j if start + j < end else 0) for j in range(most)] for start, end in edges])
+        own = np.array([[min(start + j, end - 1) for j in range(most)] for start, end in edges])
         own = own.reshape(o, most).astype(np.int64)
         lines = own if lines is None else (lines[:, None, :, None] * n + own[:, None]).reshape(len(lines) * o, -1)
     return lines
