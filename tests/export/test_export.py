@@ -267,6 +267,50 @@ def test_decompositions_write_nothing() -> None:
             )
 
 
+def test_a_call_with_out_writes_to_it() -> None:
+    def f(x: Any) -> Any:
+        made, part, values, order = torch.empty_like(x), torch.zeros(2, 3), torch.empty(3), torch.empty(3).long()
+        torch.mul(x, 2, out=made)
+        torch.add(x, x, out=part[1])
+        torch.sort(x, out=(values, order))
+        product = torch.tensordot(x, x, 1, out=torch.empty(()))  # which is no operator
+        return made, part, values, order, torch.cat([x, x], out=torch.empty(0)), product
+
+    program, other = torch.export.export(Of(f), (torch.ones(3),)), torch.tensor([2.0, 0.5, 1.0])
+    with pytest.warns(DeprecationWarning, match="torch.jit.trace"):
+        traced = torch.jit.trace(f, torch.ones(3))
+    for made in (program.module(), program.run_decompositions().module(), traced):
+        torch.testing.assert_close(made(other), f(other))
+
+
+class Assigns(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(2))
+        self.last, self.log, self.calls = None, [], 0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        self.last = x * 2
+        self.log.append(self.last)
+        self.seen = self.seen + x.sum(0)
+        return self.seen * self.calls
+
+
+def test_what_forward_assigns() -> None:
+    """A buffer that is assigned is written; attributes are as they were, and a warning names the tensors."""
+    module = Assigns()
+    seen = module.seen
+    with pytest.warns(UserWarning, match=r"tensor attributes self.last, self.log\[0\] were assigned during export"):
+        program = torch.export.export(module, (torch.ones(3, 2),), dynamic_shapes=({0: Dim("n")},))
+    assert module.seen is seen and torch.equal(seen, torch.zeros(2))
+    assert (module.last, module.log, module.calls) == (None, [], 0)
+    made = program.module()
+    assert [made(torch.ones(n, 2))[0].item() for n in (2, 5)] == [2, 7]
+    assert torch.equal(made.seen, torch.full((2,), 7.0))
+    assert list(program.run_decompositions().graph_signature.buffers_to_mutate.values()) == ["seen"]
+
+
 @pytest.mark.parametrize("expression", all_expressions())
 def test_decompositions_compute_the_same(expression: str) -> None:
     if expression.startswith("w.narrow(0, 0, c.nonzero()"):
@@ -381,6 +425,12 @@ def test_a_branch_bounds_the_size_that_decides_it(function: Any, range: str) -> 
         torch.export.export(Of(function), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
 
 
+def test_an_input_of_any_size_is_written() -> None:
+    program = torch.export.export(Of(lambda x: x.add_(1) * 2), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
+    x = torch.zeros(7)
+    assert torch.equal(program.module()(x), torch.full((7,), 2.0)) and torch.equal(x, torch.ones(7))
+
+
 def test_a_node_tells_the_line_of_forward() -> None:
     class M(nn.Module):
         def forward(self, x: Any) -> Any:
@@ -410,6 +460,8 @@ def test_a_size_whose_number_python_needs_is_constant() -> None:
         (lambda x: x * min(x.shape[0], 50), "sym_min"),
         (lambda x: x[: x.shape[0] // 2], "floordiv"),
         (lambda x: x * (1 / x.shape[0]), "truediv"),
+        (lambda x: x * torch.tensor(x.shape[0]), "scalar_tensor"),
+        (lambda x: x * torch.tensor([[1.5, x.shape[0]]])[0, 1], "stack"),
         (lambda x: torch.cond(x.shape[0] > 100, lambda x: x + 1, lambda x: x - 1, (x,)), "gt"),
     ],
 )
