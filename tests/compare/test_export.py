@@ -47,6 +47,23 @@ def test_what_is_computed_of_sizes_is_pytorchs(torch: Any, expression: str) -> N
     assert said[0] == said[1]
 
 
+DERIVED = """
+z.view(z.shape[0] // 2, 2, -1).sum(1); z.reshape(2, -1); z[::2] + z[1::2]; z * z.shape[0]
+z.expand(z.shape[0] + 1, -1, -1)
+"""
+
+
+@pytest.mark.parametrize("expression", [e for line in DERIVED.strip().split("\n") for e in line.split("; ")])
+def test_what_is_computed_of_derived_sizes_is_pytorchs(torch: Any, expression: str) -> None:
+    said = []
+    for library in (wengert, torch):
+        module, inputs = module_of(library, expression)
+        twice = 2 * library.export.Dim("n", min=2)
+        inputs = (library.ones(4, *inputs[0].shape[1:]), *inputs[1:])
+        said.append(described(library.export.export(module, inputs, dynamic_shapes=({0: twice},))))
+    assert said[0] == said[1]
+
+
 DIVIDED = """
 F.linear(z, z, z[:, 0]); F.conv2d(im, k2, b2, 2, 1); F.layer_norm(x, (4,)); F.group_norm(im, 3); F.softmax(x, -1); F.gelu(x); F.silu(x)
 F.batch_norm(im, w3, w3 + 1); F.batch_norm(im, w3, w3 + 1, None, None, True); F.dropout(x, 0.5, False); F.dropout(x, 0.5, True); F.softplus(x)

@@ -425,6 +425,34 @@ def test_a_branch_bounds_the_size_that_decides_it(function: Any, range: str) -> 
         torch.export.export(Of(function), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
 
 
+def test_sizes_derived_of_others(tmp_path: Any) -> None:
+    n = Dim("n", min=2, max=9)
+    assert str([n + 1, 2 * n - 1, (n * 2 + 1) * 2, n]) == "[n + 1, 2*n - 1, 4*n + 2, Dim('n', max=9)]"
+    assert ((n * 2 - 1).min, (n * 2 - 1).max, (3 * n).root is n) == (3, 17, True)
+    for wrong in (lambda: n * 0, lambda: n + 1.5, lambda: 1 - n, lambda: n + n):
+        with pytest.raises(NotImplementedError, match="Only increasing linear operations"):
+            wrong()
+    with pytest.raises(AssertionError, match="Expected derived min value of m - 1 to be >= 0"):
+        torch.export.export(Of(lambda x: x), (torch.ones(4),), dynamic_shapes=(({0: Dim("m") - 1},),))
+
+    def pairs(x: Any, y: Any) -> Any:
+        return x.view(x.shape[0] // 2, 2)[:, 0] + y[1:] * x.shape[0]
+
+    sizes = ({0: 2 * n}, {0: n + 1})
+    program = torch.export.export(Of(pairs), (torch.ones(8), torch.ones(5)), dynamic_shapes=(sizes,))
+    torch.export.save(program, tmp_path / "program.pt2")
+    for made in (program, torch.export.load(tmp_path / "program.pt2"), program.run_decompositions()):
+        x, y = torch.arange(6.0), torch.arange(4.0)
+        assert torch.equal(made.module()(x, y), pairs(x, y))
+        for wrong in ((x[:4], y), (x[:5], y), (torch.ones(20), torch.ones(11))):
+            with pytest.raises(AssertionError, match="Guard failed"):
+                made.module()(*wrong)
+    with pytest.raises(RuntimeError, match=r"size\(\)\[0\] to be equal to 2\*k, where k = 5, but got 8"):
+        torch.export.export(
+            Of(pairs), (torch.ones(8), torch.ones(5)), dynamic_shapes=(({0: 2 * Dim("k")}, {0: Dim("k")}),)
+        )
+
+
 def test_an_input_of_any_size_is_written() -> None:
     program = torch.export.export(Of(lambda x: x.add_(1) * 2), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
     x = torch.zeros(7)

@@ -132,7 +132,7 @@ def _names_of_arguments(mod: Module, args: Any) -> list[str]:
 
 
 def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], SizeName]:
-    return {(size.leaf, size.dim): size.symbol for size in found}
+    return {(size.leaf, size.dim): size.text for size in found}
 
 
 def user_error(kind: str, message: str, *notes: str) -> Exception:
