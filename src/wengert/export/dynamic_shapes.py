@@ -131,11 +131,7 @@ class _DerivedDim(Dim):
 
 
 def linear(name: str, scale: int, shift: int) -> str:
-    """A size as text.
-
-    >>> linear("s77", 2, -1)
-    '2*s77 - 1'
-    """
+    """A size as text: ``2*s77 - 1``."""
     rest = f" {'-' if shift < 0 else '+'} {abs(shift)}" if shift else ""
     return f"{f'{scale}*' if scale > 1 else ''}{name}{rest}"
 
