@@ -453,6 +453,24 @@ def test_sizes_derived_of_others(tmp_path: Any) -> None:
         )
 
 
+def test_inputs_and_buffers_of_one_name() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("add", torch.tensor([2.0]))
+            self.mul = nn.Parameter(torch.tensor([3.0]))
+
+        def forward(self, p_mul: Any, add: Any, x: Any, x_0: Any) -> Any:
+            return p_mul * self.add - add * self.mul + x[0] / x_0
+
+    inputs = torch.tensor([5.0]), torch.tensor([7.0]), [torch.tensor([1.0])], torch.tensor([4.0])
+    program = torch.export.export(M(), inputs)
+    names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
+    assert names == ["p_mul_1", "b_add", "p_mul", "add", "x_0", "x_0_1"]
+    for made in (program.module(), torch.export.unflatten(program), program.run_decompositions().module()):
+        assert torch.equal(made(*inputs), M()(*inputs))
+
+
 def test_an_input_of_any_size_is_written() -> None:
     program = torch.export.export(Of(lambda x: x.add_(1) * 2), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
     x = torch.zeros(7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -151,21 +152,25 @@ def traced(
     recorder = Recorder(on_value, not differing)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
+    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
+    names: list[str] = []
+    for name in _leaf_names(mod, args, kwargs):
+        names.append(_distinct(name, names))
     for kind, prefix, pairs in (
         (InputKind.PARAMETER, "p", mod.named_parameters(remove_duplicate=False)),
         (InputKind.BUFFER, "b", mod.named_buffers(remove_duplicate=False)),
     ):  # fmt: skip
         for target, tensor in pairs:
-            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target.removeprefix('self_'))}")
+            name = f"{prefix}_{_identifier(target.removeprefix('self_'))}"
+            node = recorder.graph.placeholder(_distinct(name, names))
             persistent = _is_persistent(mod, target) if kind is InputKind.BUFFER else None
             specs.append(InputSpec(kind, TensorArgument(node.name), target, persistent))
             recorder.note(tensor, node)
             held[id(tensor)] = target
-    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
     inputs: list[Any] = []
     copies: dict[int, Tensor] = {}
     before = len(specs)
-    for name, leaf in zip(_leaf_names(mod, args, kwargs), leaves, strict=True):
+    for name, leaf in zip(names, leaves, strict=True):
         node = placeholder(recorder.graph, name)
         if isinstance(leaf, Tensor):
             leaf = _input_copies(leaf, copies)
@@ -313,6 +318,12 @@ def _leaf_names(mod: Module, args: Any, kwargs: Any) -> list[str]:
         parts = [getattr(k, "key", getattr(k, "idx", getattr(k, "name", ""))) for k in path]
         names.append(_identifier("_".join(map(str, parts))).lower() if len(parts) > 1 else str(parts[0]))
     return names
+
+
+def _distinct(name: str, taken: list[str]) -> str:
+    """A name that is none of these: ``x``, ``x_1``, ``x_2``."""
+    numbered = (f"{name}_{i}" for i in itertools.count(1))
+    return next(n for n in itertools.chain([name], numbered) if n not in taken)
 
 
 def _lift(recorder: Recorder, mod: Module, specs: list[InputSpec], before: int) -> dict[str, Any]:
