@@ -114,16 +114,16 @@ def test_a_draft_tells_what_it_took_from_the_example() -> None:
 def test_a_module_has_tensors_of_its_own() -> None:
     """What one module of a program writes is not seen in another, as in PyTorch."""
 
-    class Counts(nn.Module):
+    class Counts(wengert.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("n", torch.zeros(1))
-            self.w = nn.Parameter(torch.ones(1))
+            self.register_buffer("n", wengert.zeros(1))
+            self.w = wengert.nn.Parameter(wengert.ones(1))
 
         def forward(self, x: Any) -> Any:
             return x * self.w + self.n.add_(1)
 
-    program = torch.export.export(Counts(), (torch.ones(1),))
-    whole, made = program.module(), torch.export.unflatten(program)
-    assert whole(torch.ones(1)).item() == made(torch.ones(1)).item() == 2
+    program = wengert.export.export(Counts(), (wengert.ones(1),))
+    whole, made = program.module(), wengert.export.unflatten(program)
+    assert whole(wengert.ones(1)).item() == made(wengert.ones(1)).item() == 2
     assert made.w is not whole.w and made.w.requires_grad
