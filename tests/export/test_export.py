@@ -267,6 +267,50 @@ def test_decompositions_write_nothing() -> None:
             )
 
 
+def test_a_call_with_out_writes_to_it() -> None:
+    def f(x: Any) -> Any:
+        made, part, values, order = torch.empty_like(x), torch.zeros(2, 3), torch.empty(3), torch.empty(3).long()
+        torch.mul(x, 2, out=made)
+        torch.add(x, x, out=part[1])
+        torch.sort(x, out=(values, order))
+        product = torch.tensordot(x, x, 1, out=torch.empty(()))  # which is no operator
+        return made, part, values, order, torch.cat([x, x], out=torch.empty(0)), product
+
+    program, other = torch.export.export(Of(f), (torch.ones(3),)), torch.tensor([2.0, 0.5, 1.0])
+    with pytest.warns(DeprecationWarning, match="torch.jit.trace"):
+        traced = torch.jit.trace(f, torch.ones(3))
+    for made in (program.module(), program.run_decompositions().module(), traced):
+        torch.testing.assert_close(made(other), f(other))
+
+
+class Assigns(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(2))
+        self.last, self.log, self.calls = None, [], 0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        self.last = x * 2
+        self.log.append(self.last)
+        self.seen = self.seen + x.sum(0)
+        return self.seen * self.calls
+
+
+def test_what_forward_assigns() -> None:
+    """A buffer that is assigned is written; attributes are as they were, and a warning names the tensors."""
+    module = Assigns()
+    seen = module.seen
+    with pytest.warns(UserWarning, match=r"tensor attributes self.last, self.log\[0\] were assigned during export"):
+        program = torch.export.export(module, (torch.ones(3, 2),), dynamic_shapes=({0: Dim("n")},))
+    assert module.seen is seen and torch.equal(seen, torch.zeros(2))
+    assert (module.last, module.log, module.calls) == (None, [], 0)
+    made = program.module()
+    assert [made(torch.ones(n, 2))[0].item() for n in (2, 5)] == [2, 7]
+    assert torch.equal(made.seen, torch.full((2,), 7.0))
+    assert list(program.run_decompositions().graph_signature.buffers_to_mutate.values()) == ["seen"]
+
+
 @pytest.mark.parametrize("expression", all_expressions())
 def test_decompositions_compute_the_same(expression: str) -> None:
     if expression.startswith("w.narrow(0, 0, c.nonzero()"):
@@ -381,6 +425,58 @@ def test_a_branch_bounds_the_size_that_decides_it(function: Any, range: str) -> 
         torch.export.export(Of(function), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
 
 
+def test_sizes_derived_of_others(tmp_path: Any) -> None:
+    n = Dim("n", min=2, max=9)
+    assert str([n + 1, 2 * n - 1, (n * 2 + 1) * 2, n]) == "[n + 1, 2*n - 1, 4*n + 2, Dim('n', max=9)]"
+    assert ((n * 2 - 1).min, (n * 2 - 1).max, (3 * n).root is n) == (3, 17, True)
+    for wrong in (lambda: n * 0, lambda: n + 1.5, lambda: 1 - n, lambda: n + n):
+        with pytest.raises(NotImplementedError, match="Only increasing linear operations"):
+            wrong()
+    with pytest.raises(AssertionError, match="Expected derived min value of m - 1 to be >= 0"):
+        torch.export.export(Of(lambda x: x), (torch.ones(4),), dynamic_shapes=(({0: Dim("m") - 1},),))
+
+    def pairs(x: Any, y: Any) -> Any:
+        return x.view(x.shape[0] // 2, 2)[:, 0] + y[1:] * x.shape[0]
+
+    sizes = ({0: 2 * n}, {0: n + 1})
+    program = torch.export.export(Of(pairs), (torch.ones(8), torch.ones(5)), dynamic_shapes=(sizes,))
+    torch.export.save(program, tmp_path / "program.pt2")
+    for made in (program, torch.export.load(tmp_path / "program.pt2"), program.run_decompositions()):
+        x, y = torch.arange(6.0), torch.arange(4.0)
+        assert torch.equal(made.module()(x, y), pairs(x, y))
+        for wrong in ((x[:4], y), (x[:5], y), (torch.ones(20), torch.ones(11))):
+            with pytest.raises(AssertionError, match="Guard failed"):
+                made.module()(*wrong)
+    with pytest.raises(RuntimeError, match=r"size\(\)\[0\] to be equal to 2\*k, where k = 5, but got 8"):
+        torch.export.export(
+            Of(pairs), (torch.ones(8), torch.ones(5)), dynamic_shapes=(({0: 2 * Dim("k")}, {0: Dim("k")}),)
+        )
+
+
+def test_inputs_and_buffers_of_one_name() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("add", torch.tensor([2.0]))
+            self.mul = nn.Parameter(torch.tensor([3.0]))
+
+        def forward(self, p_mul: Any, add: Any, x: Any, x_0: Any) -> Any:
+            return p_mul * self.add - add * self.mul + x[0] / x_0
+
+    inputs = torch.tensor([5.0]), torch.tensor([7.0]), [torch.tensor([1.0])], torch.tensor([4.0])
+    program = torch.export.export(M(), inputs)
+    names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
+    assert names == ["p_mul_1", "b_add", "p_mul", "add", "x_0", "x_0_1"]
+    for made in (program.module(), torch.export.unflatten(program), program.run_decompositions().module()):
+        assert torch.equal(made(*inputs), M()(*inputs))
+
+
+def test_an_input_of_any_size_is_written() -> None:
+    program = torch.export.export(Of(lambda x: x.add_(1) * 2), (torch.ones(4),), dynamic_shapes=(({0: Dim("d")},),))
+    x = torch.zeros(7)
+    assert torch.equal(program.module()(x), torch.full((7,), 2.0)) and torch.equal(x, torch.ones(7))
+
+
 def test_a_node_tells_the_line_of_forward() -> None:
     class M(nn.Module):
         def forward(self, x: Any) -> Any:
@@ -410,6 +506,8 @@ def test_a_size_whose_number_python_needs_is_constant() -> None:
         (lambda x: x * min(x.shape[0], 50), "sym_min"),
         (lambda x: x[: x.shape[0] // 2], "floordiv"),
         (lambda x: x * (1 / x.shape[0]), "truediv"),
+        (lambda x: x * torch.tensor(x.shape[0]), "scalar_tensor"),
+        (lambda x: x * torch.tensor([[1.5, x.shape[0]]])[0, 1], "stack"),
         (lambda x: torch.cond(x.shape[0] > 100, lambda x: x + 1, lambda x: x - 1, (x,)), "gt"),
     ],
 )

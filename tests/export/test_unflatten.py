@@ -109,3 +109,21 @@ def test_a_draft_tells_what_it_took_from_the_example() -> None:
     assert program._report.failures[0].failure_type == "DATA_DEPENDENT_ERROR"
     sound = wengert.export.draft_export(wengert.nn.ReLU(), (wengert.ones(2),), dynamic_shapes=({0: Dim.AUTO},))
     assert sound._report.successful() and sound.module()(wengert.ones(3)).tolist() == [1, 1, 1]
+
+
+def test_a_module_has_tensors_of_its_own() -> None:
+    """What one module of a program writes is not seen in another, as in PyTorch."""
+
+    class Counts(wengert.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("n", wengert.zeros(1))
+            self.w = wengert.nn.Parameter(wengert.ones(1))
+
+        def forward(self, x: Any) -> Any:
+            return x * self.w + self.n.add_(1)
+
+    program = wengert.export.export(Counts(), (wengert.ones(1),))
+    whole, made = program.module(), wengert.export.unflatten(program)
+    assert whole(wengert.ones(1)).item() == made(wengert.ones(1)).item() == 2
+    assert made.w is not whole.w and made.w.requires_grad

@@ -338,24 +338,31 @@ def to(r: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
                   name="_assert_tensor_metadata_default")  # fmt: skip
     if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
         return r.operator("to", self, args[0].device, args[0].dtype)
-    named = {k: kwargs[k] for k in ("dtype", "device", "copy") if kwargs.get(k) not in (None, False)}
+    flags = {k: True for k in ("non_blocking", "copy") if kwargs.get(k)}
+    named = {k: kwargs[k] for k in ("dtype", "device") if kwargs.get(k) is not None}
+    switches = iter(("non_blocking", "copy"))
     for a in args:
         if isinstance(a, Tensor):
             named |= {"dtype": a.dtype, "device": a.device}
         elif isinstance(a, torch.dtype):
             named["dtype"] = a
         elif isinstance(a, (str, torch.device)):
-            named["device"] = torch.device(a)
-    if len(named) == 1 and "dtype" in named:
-        return r.operator("to", self, named["dtype"])
-    if "device" in named and torch.device(named["device"]).type != "cpu":
+            named["device"] = a
+        elif a is not None:
+            flags[next(switches)] = a
+    if "device" not in named:
+        return r.operator("to", self, named["dtype"], **flags) if named else self
+    device = torch.device(named["device"])
+    if device.type != "cpu":
         return NotImplemented
-    if "device" in named:
-        named["device"] = torch.device(named["device"])
-        named = {"dtype": named.get("dtype", self.dtype), "layout": torch.strided} | named
-    elif not named:
-        return self
-    return r.operator("to", self, **named)
+    if "dtype" in named:
+        return r.operator("to", self, device, named["dtype"], **flags)
+    return r.operator("to", self, dtype=self.dtype, layout=torch.strided, device=device, **flags)
+
+
+@composed
+def cpu(r: Any, self: Any, memory_format: Any = None) -> Any:
+    return to(r, self, "cpu")
 
 
 @composed

@@ -14,16 +14,17 @@ from typing import Any
 import wengert as torch
 
 from ..fx.experimental._decomposing import Divider
+from ..fx.experimental._symbols import Number, hint_of
 from ..fx.experimental._symbols import SizeName as Symbol
 from ..fx.experimental.proxy_tensor import make_fx
 from ..fx.graph import Graph
-from ..fx.node import Node
+from ..fx.node import Node, map_arg
 from ..nn.modules.module import Module
 from ._composite import SHARING, overloads_of
 from ._dynamic import merged_at, other_sizes
 from ._functional import Functional
 from ._tracing import Trace
-from .dynamic_shapes import DynamicSize
+from .dynamic_shapes import DynamicSize, root_of
 from .graph_signature import ExportGraphSignature, InputKind
 
 Tensor = torch.Tensor
@@ -37,7 +38,7 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature, M
         UserError: what a function does depends on a size that may differ.
     """
     numbers = {n.meta["symbol"]: n.meta["hint"] for n in program.graph.nodes if type(n.meta.get("hint")) is int}
-    numbers = {symbol: hint for symbol, hint in numbers.items() if symbol in program.range_constraints}
+    numbers = {s: hint for s, hint in numbers.items() if s in program.range_constraints and s.isidentifier()}
     if not program.dynamic and not numbers:
         return _divided(program, table, {})
     users = [
@@ -45,10 +46,10 @@ def decomposed(program: Any, table: Any) -> tuple[Graph, ExportGraphSignature, M
         for node, spec in zip(program.graph.nodes, program.graph_signature.input_specs, strict=False)
         if spec.kind is InputKind.USER_INPUT
     ]
-    found = [DynamicSize(leaf, dim, symbol) for (leaf, dim), symbol in program.dynamic.items()]
-    base = {size.symbol: users[size.leaf].meta["val"].shape[size.dim] for size in found}
+    found = [DynamicSize(leaf, dim, *root_of(text)) for (leaf, dim), text in program.dynamic.items()]
+    base = {s.symbol: (users[s.leaf].meta["val"].shape[s.dim] - s.shift) // s.scale for s in found}
     base |= numbers
-    sizes = [base, *other_sizes(base, program.range_constraints)]
+    sizes = [base, *other_sizes(base, program.range_constraints, found)]
     traces = []
     for tried in sizes:
         graph, signature, root = _divided(program, table, tried)
@@ -68,7 +69,7 @@ def _divided(program: Any, table: Any, sizes: dict[Symbol, int]) -> tuple[Graph,
     composed = {op: op for op in overloads_of(SHARING)} | {op: f for op, f in table.items() if op is f}
     new.output(Divider(new, composed, root, value, make_fx).copy(program.graph, {}, source))
     _keep_names(program.graph, new)
-    writer = Functional(plain := Graph(), value)
+    writer = Functional(plain := Graph(), lambda node: _example(node, sizes))
     result = writer.copy(new)
     mutated, mutations = writer.mutations(new, specs)
     plain.output((*mutated, *result))
@@ -100,6 +101,16 @@ def _value(node: Node, sizes: dict[Symbol, int]) -> Any:
         return _computed(node.meta["symbol"], sizes, node.meta.get("val", node.meta.get("hint")))
     value = node.meta.get("val")
     return _laid_out(value, tuple(_resized(node, sizes).shape)) if isinstance(value, Tensor) else value
+
+
+def _example(node: Node, sizes: dict[Symbol, int]) -> Any:
+    """What a node computes for these sizes, with numbers in place of what is computed of them."""
+    value = _value(node, sizes)
+    if isinstance(value, Number) and all(
+        isinstance(a, (int, float)) or "symbol" in getattr(a, "meta", ()) for a in node.args
+    ):
+        return node.target(*map_arg(node.args, lambda n: hint_of(_example(n, sizes))))  # type: ignore[operator]
+    return value
 
 
 def _laid_out(like: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -29,7 +29,7 @@ from ..utils._higher_order import HigherOrderOperator
 from ._compared import Compared, holding, leaves_of
 from ._recording import Recorder
 from ._tracing import Trace, line_of, traced, user_error
-from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges
+from .dynamic_shapes import Dim, DimHint, DynamicSize, ValueRanges, linear
 from .graph_signature import ConstantArgument, InputKind, SymIntArgument
 
 Tensor = torch.Tensor
@@ -98,12 +98,12 @@ def made_dynamic(
     ranges = {s: _range(known[s]) for s in symbols}
     base: dict[Symbol, int] = {}
     for size in found:
-        value = trace.inputs[size.leaf].shape[size.dim]
+        value = (trace.inputs[size.leaf].shape[size.dim] - size.shift) // size.scale
         if base.setdefault(size.symbol, value) != value:
             raise _violated(size.symbol, f"it is {base[size.symbol]} in one input and {value} in another", None)
     if outside := [s for s in symbols if not ranges[s].lower <= base[s] <= ranges[s].upper]:
         raise _violated(outside[0], f"the example's size {base[outside[0]]} is outside of {ranges[outside[0]]}", None)
-    sizes = [base, *other_sizes(base, ranges)]
+    sizes = [base, *other_sizes(base, ranges, found)]
     traces = [trace]
     for tried in sizes[1:]:
         leaves = _resized(trace.inputs, found, tried)
@@ -122,7 +122,8 @@ def made_dynamic(
     merged.comparisons(ranges, known)
     for made, tried in zip(traces, sizes, strict=True):
         _check_results(mod, trace, made, next((s for s in symbols if tried[s] != base[s]), symbols[0]))
-    return ranges
+    bounds = {size: ranges[size.symbol] for size in found}
+    return {size.text: ValueRanges(size.of(b.lower), size.of(b.upper)) for size, b in bounds.items()} | ranges
 
 
 def merged_at(traces: list[Trace], sizes: list[dict[Symbol, int]], found: list[DynamicSize]) -> None:
@@ -141,15 +142,18 @@ def _range(dim: Dim | DimHint) -> ValueRanges:
     return ValueRanges(2 if dim.min is None else dim.min, math.inf if dim.max is None else dim.max)
 
 
-def other_sizes(base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges]) -> list[dict[Symbol, int]]:
+def other_sizes(
+    base: dict[Symbol, int], ranges: dict[Symbol, ValueRanges], found: list[DynamicSize]
+) -> list[dict[Symbol, int]]:
     """Sizes to trace with: two others of each, and others of all."""
     others = {}
     for symbol, size in base.items():
+        floor = max([2, *[-((s.shift - 2) // s.scale) for s in found if s.symbol == symbol]])
         near = sorted(
             (1, 3, 2, 5, 4, -1, -2, -3), key=lambda d, s=size, r=ranges[symbol]: not r.lower <= s + d <= r.upper
         )
-        first, *rest = [size + d for d in near if size + d > 1]
-        least = int(max(2, ranges[symbol].lower))  # which a branch may tell from the example's
+        first, *rest = [size + d for d in near if size + d >= floor]
+        least = int(max(floor, ranges[symbol].lower))  # which a branch may tell from the example's
         others[symbol] = list(dict.fromkeys([first, *([least] if least != size else []), *rest]))[:3]
     tried = [base | {s: v} for s, values in others.items() for v in values[:2]]
     if len(base) > 1:
@@ -163,7 +167,7 @@ def _resized(inputs: list[Any], found: list[DynamicSize], sizes: dict[Symbol, in
     made = list(inputs)
     for size in found:
         old = made[size.leaf]
-        rows = torch.arange(sizes[size.symbol]) % max(old.shape[size.dim], 1)
+        rows = torch.arange(size.of(sizes[size.symbol])) % max(old.shape[size.dim], 1)
         made[size.leaf] = old.detach().index_select(size.dim, rows).requires_grad_(old.requires_grad)
     return made
 
@@ -193,7 +197,12 @@ class _Merged:
             for n, s in zip(self.lists[0], trace.signature.input_specs, strict=False)
             if s.kind is InputKind.USER_INPUT
         ]
-        self.sources = {size.symbol: (users[size.leaf], size.dim) for size in reversed(found)}
+        plain = {s.symbol for s in found if s.text == s.symbol}
+        self.sources = {
+            s.symbol: (users[s.leaf], s.dim, s.scale, s.shift)
+            for s in reversed(found)
+            if s.text == s.symbol or s.symbol not in plain
+        }
         self.known: dict[Any, Node] = {}
         self.last_input = self.lists[0][len(trace.signature.input_specs) - 1]
         ordered = sorted(self.symbols)
@@ -336,29 +345,51 @@ class _Merged:
         """The node that computes an expression of the sizes."""
         if coefficients in self.known:
             return self.known[coefficients]
-        total: Any = None
+        rest, total = coefficients[0], None  # type: int, Any
         for c, term in zip(coefficients, self.terms, strict=False):
             if c == 0 or not term:
                 continue
-            product: Any = self.size(term[0])
+            *_, scale, shift = self.sources.get(term[0], (1, 0))
+            of_input = (scale, shift) != (1, 0) and len(term) == 1 and c % scale == 0
+            product: Any = self.read(term[0]) if of_input else self.size(term[0])
+            if of_input:
+                c, rest = c // scale, rest - c // scale * shift
             for symbol in term[1:]:
                 product = self.graph.call_function(operator.mul, (product, self.size(symbol)))
             if c != 1:
                 product = self.graph.call_function(operator.mul, (product, c))
             total = product if total is None else self.graph.call_function(operator.add, (total, product))
-        if rest := coefficients[0]:
+        if rest:
             total = self.graph.call_function(operator.add if rest > 0 else operator.sub, (total, abs(rest)))
         self.known[coefficients] = total
         total.meta["symbol"] = self.text(coefficients)
         return total
 
-    def size(self, symbol: Symbol) -> Node:
-        """The node that reads a size."""
-        if symbol not in self.known:
-            source, dim = self.sources[symbol]
+    def read(self, symbol: Symbol) -> Node:
+        """The node that reads the size of an input that a symbol stands in."""
+        source, dim, scale, shift = self.sources[symbol]
+        line = self.line(symbol)
+        if line not in self.known:
             with self.graph.inserting_after(self.last_input):
-                node = self.graph.call_function(torch.ops.aten.sym_size.int, (source, dim))
-            node.meta["symbol"] = symbol
+                self.known[line] = self.graph.call_function(torch.ops.aten.sym_size.int, (source, dim))
+            self.known[line].meta["symbol"] = linear(symbol, scale, shift)
+        return self.known[line]
+
+    def line(self, symbol: Symbol) -> tuple[int, ...]:
+        """The coefficients of the size of an input that a symbol stands in."""
+        *_, scale, shift = self.sources[symbol]
+        return (shift, *[scale * (term == (symbol,)) for term in self.terms[1 : 1 + len(self.symbols)]])
+
+    def size(self, symbol: Symbol) -> Node:
+        """The node that gives a symbol's number."""
+        if symbol not in self.known:
+            node, (_, _, scale, shift) = self.read(symbol), self.sources[symbol]
+            if shift:
+                node = self.graph.call_function(operator.sub if shift > 0 else operator.add, (node, abs(shift)))
+                node.meta["symbol"] = linear(symbol, scale, 0)
+            if scale > 1:
+                node = self.graph.call_function(operator.floordiv, (node, scale))
+                node.meta["symbol"] = symbol
             self.known[symbol] = node
         return self.known[symbol]
 
@@ -368,7 +399,7 @@ class _Merged:
         place = self.last_input
         for i, symbol in enumerate(reversed(self.sources)):
             node = self.known.get(symbol)
-            if node is not None:
+            if node is not None and node.target is torch.ops.aten.sym_size.int:
                 place.append(node)
                 place, node.name = node, f"sym_size_int_{used + i}"
 

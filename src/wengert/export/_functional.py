@@ -18,6 +18,7 @@ from ..fx.experimental._symbols import hint_of
 from ..fx.graph import Graph
 from ..fx.node import Node, map_arg
 from ..utils._aten import OpOverload
+from ..utils._aten_schemas import matching
 from .graph_signature import InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument
 
 aten = torch.ops.aten
@@ -117,6 +118,8 @@ class Functional:
                 self.dropout(node)
             elif name == "detach_":
                 self.tensors[node] = self.tensors[node.args[0]]
+            elif node.kwargs.get("out") is not None:
+                self.write_out(node, name)
             elif name.endswith("_") and not name.endswith("__"):
                 self.write(node, name)
             elif name in _VIEWS and isinstance(node.args[0], Node):
@@ -173,14 +176,35 @@ class Functional:
         packet = getattr(aten, name[:-1], None)
         if packet is None or name in ("set_", "resize_", "as_strided_", "squeeze_", "unsqueeze_", "t_", "transpose_"):
             raise NotImplementedError(f"run_decompositions(): {name} has no form that does not write")
-        before = self.example[args[0]]
         made = self.emit(getattr(packet, node.target._overloadname), args, kwargs, node)  # type: ignore[union-attr]
         if self.example[made] is None:
             raise NotImplementedError(f"run_decompositions(): {name} has no form that does not write")
-        if self.example[made].dtype is not before.dtype:
-            made = self.emit(aten._to_copy.default, (made,), {"dtype": before.dtype}, node)
-        self.written(node.args[0], made)
+        self.written_as(node.args[0], made, node)
         self.tensors[node] = self.tensors[node.args[0]]  # type: ignore[index]
+
+    def write_out(self, node: Node, name: str) -> None:
+        """An operator that writes what it gives into ``out``."""
+        rest = {k: v for k, v in node.kwargs.items() if k != "out"}
+        given: Any = map_arg((node.args, rest), self.value)
+        found = matching(name, *given)
+        if found is None:
+            raise NotImplementedError(f"run_decompositions(): {node.target} has no form that does not write")
+        args, kwargs = map_arg((node.args, rest), self.read)
+        made = self.known[node] = self.emit(getattr(getattr(aten, name), found[0]), args, kwargs, node)
+        out: Any = node.kwargs["out"]
+        if isinstance(out, Node):
+            self.written_as(out, made, node)
+            self.tensors[node] = self.tensors[out]
+            return
+        for i, old in enumerate(out):
+            self.written_as(old, self.emit(operator.getitem, (made, i), {}, node), node)
+
+    def written_as(self, old: Any, made: Node, node: Node) -> None:
+        """What an old node gives has a new value, in the old one's dtype."""
+        dtype = self.example[self.read(old)].dtype
+        if self.example[made].dtype is not dtype:
+            made = self.emit(aten._to_copy.default, (made,), {"dtype": dtype}, node)
+        self.written(old, made)
 
     def written(self, old: Any, made: Node) -> None:
         """What an old node gives has a new value."""

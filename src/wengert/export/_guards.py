@@ -9,6 +9,7 @@ import wengert as torch
 
 from ..nn.modules.module import Module
 from ..utils import _pytree as pytree
+from .dynamic_shapes import root_of
 from .graph_signature import ConstantArgument, InputKind
 
 Tensor = torch.Tensor
@@ -18,8 +19,9 @@ class GuardsFn(Module):
     """A call of this, among a program's own operators, refuses inputs for which the graph would compute something else.
 
     Args:
-        guards: for each condition the place of the input, its dim or None, ``"=="``, ``"<="`` or ``">="``, the other
-            side (a value, or the place and dim of an earlier size) and the condition's text.
+        guards: for each condition the place of the input, its dim or None, ``"=="``, ``"<="``, ``">="`` or ``"%"``,
+            the other side and the condition's text. The other side is a value; the place and dim of an earlier size,
+            with the factor and the summand that make each of the two of one number; or, for ``"%"``, these of a size.
     """
 
     _is_impure = True  # so that it stays in the graph, where nothing uses its result
@@ -36,9 +38,13 @@ class GuardsFn(Module):
         """
         for leaf, dim, sign, other, text in self.guards:
             value = args[leaf] if dim is None else args[leaf].size()[dim]
-            if isinstance(other, tuple):
-                other = args[other[0]].size()[other[1]]
-            fits = value == other if sign == "==" else value <= other if sign == "<=" else value >= other
+            if sign == "%":
+                value, other = (value - other[1]) % other[0], 0
+            elif isinstance(other, tuple):
+                leaf, dim, (its_scale, its_shift), (scale, shift) = other
+                other = (args[leaf].size()[dim] - its_shift) * scale
+                value = (value - shift) * its_scale
+            fits = value == other if sign in ("==", "%") else value <= other if sign == "<=" else value >= other
             if not fits and not (other != other and value != value):
                 raise AssertionError(f"Guard failed: {text}")
 
@@ -46,25 +52,36 @@ class GuardsFn(Module):
 def guards_of(program: Any, names: list[str]) -> GuardsFn:
     """The conditions on a program's inputs; ``names``: the parameters of its ``forward``."""
     guards: list[tuple[int, int | None, str, Any, str]] = []
-    sources: dict[str, tuple[int, int, str]] = {}
+    sources: dict[str, tuple[int, int, str, int, int]] = {}
     for i, (path, value) in enumerate(zip(_paths(program._in_spec, names), _examples(program), strict=True)):
         if isinstance(value, (int, float, str)):
             guards.append((i, None, "==", value, f"{path} == {value!r}"))
         for dim, size in enumerate(value.shape if isinstance(value, Tensor) else ()):
-            source, symbol = f"{path}.size()[{dim}]", program.dynamic.get((i, dim))
+            source, text = f"{path}.size()[{dim}]", program.dynamic.get((i, dim))
+            symbol, scale, shift = (None, 1, 0) if text is None else root_of(text)
             if symbol is None:
                 guards.append((i, dim, "==", size, f"{source} == {size}"))
             elif symbol in sources:
-                leaf, at, text = sources[symbol]
-                guards.append((i, dim, "==", (leaf, at), f"{source} == {text}"))
+                leaf, at, first, *line = sources[symbol]
+                sides = [_shown_of(source, *line), _shown_of(first, scale, shift)]
+                if (scale, shift) != (1, 0) or line != [1, 0]:
+                    sides.reverse()
+                guards.append((i, dim, "==", (leaf, at, tuple(line), (scale, shift)), " == ".join(sides)))
             else:
-                sources[symbol] = i, dim, source
-                bounds = program.range_constraints.get(symbol)
+                sources[symbol] = i, dim, source, scale, shift
+                if scale > 1:
+                    guards.append((i, dim, "%", (scale, shift), f"{_shown_of(source, 1, -shift)} % {scale} == 0"))
+                bounds = program.range_constraints.get(text)
                 if bounds is not None and bounds.lower > 2:  # a graph for 2 rows is one for 1 and 0, as PyTorch has it
                     guards.append((i, dim, ">=", bounds.lower, f"{source} >= {bounds.lower}"))
                 if bounds is not None and not math.isinf(bounds.upper):
                     guards.append((i, dim, "<=", bounds.upper, f"{source} <= {bounds.upper}"))
     return GuardsFn(guards)
+
+
+def _shown_of(source: str, scale: int, shift: int) -> str:
+    rest = f"{shift} + " if shift else ""
+    return f"{rest}{f'{scale} * ' if scale > 1 else ''}{source}"
 
 
 def _examples(program: Any) -> list[Any]:

@@ -32,7 +32,7 @@ from ..fx.passes.shape_prop import _extract_tensor_metadata
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..overrides import TorchFunctionMode
-from ..utils._aten_schemas import factory_defaults, matching, schemas
+from ..utils._aten_schemas import factory_defaults, matching, matching_out, schemas
 from ..utils._higher_order import written_by
 from ..utils._pytree import tree_leaves
 from ._compared import Compared
@@ -310,7 +310,20 @@ class _Functions(TorchFunctionMode):
         found = _as_operator(space, name, args, kwargs)
         if found is not None:
             return recorder.run(*found)
+        if kwargs.get("out") is not None:
+            return self._copied_out(func, args, dict(kwargs))
         return recorder.enter(func, args, kwargs)
+
+    def _copied_out(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Write what a function returns, which is no operator, into ``out``."""
+        out = kwargs.pop("out")
+        with self:
+            result = func(*args, **kwargs)
+        for written, value in zip(tree_leaves(out), tree_leaves(result), strict=True):
+            if written.shape != value.shape:
+                self.recorder.operator("resize_", written, list(value.shape))
+            self.recorder.operator("copy_", written, value)
+        return out
 
 
 _METHODS_OF_PYTHON = {"__rtruediv__": "__rdiv__", "__pow__": "pow", "__ipow__": "pow_"}  # by PyTorch's names
@@ -348,6 +361,9 @@ def _as_operator(space: str, name: str, args: Any, kwargs: Any) -> tuple[str, st
         given = dict(kwargs)
         if given.pop("requires_grad", False):
             return None
+        if "out" in given:
+            found = matching_out(candidate, args, given)
+            return found and (candidate, *found)
         found = matching(candidate, args, given)
         if found is not None:
             overload, placed, named = found
@@ -370,4 +386,22 @@ def _constant_made(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any
     """``torch.tensor([1, 2])`` in a program: a constant, copied when the graph runs."""
     if args and isinstance(args[0], Tensor):
         return recorder.enter(func, args, kwargs)
+    if any(isinstance(x, Number) for x in tree_leaves(args[:1])):
+        return _tensor_of_numbers(recorder, args[0], kwargs.get("dtype"))
     return recorder.operator("detach_", recorder.lifted(func, *args, **kwargs))
+
+
+def _tensor_of_numbers(recorder: Recorder, data: Any, dtype: Any) -> Any:
+    """``torch.tensor([x.shape[0], 2])``: operators make it, since its numbers are known when the graph runs."""
+    if dtype is None:
+        with recorder.dispatch.silent():
+            dtype = torch.tensor([hint_of(x) for x in tree_leaves(data)]).dtype
+
+    def made(data: Any) -> Any:
+        if isinstance(data, (list, tuple)):
+            return recorder.operator("stack", [made(x) for x in data])
+        return recorder.operator("scalar_tensor", data, dtype=dtype, **factory_defaults("scalar_tensor"))
+
+    from ._composed import COMPOSED
+
+    return recorder.operator("detach_", COMPOSED["to"](recorder, made(data), torch.device("cpu"), dtype))

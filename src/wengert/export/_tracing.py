@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, NamedTuple
 
 import wengert as torch
 
-from .._base.errors import noted
+from .._base.errors import noted, warn
 from ..fx._codegen import last_line_of
 from ..fx.experimental._symbols import Known, Number, SizeName
 from ..fx.graph import Graph
@@ -131,7 +133,7 @@ def _names_of_arguments(mod: Module, args: Any) -> list[str]:
 
 
 def _dynamic_places(found: list[DynamicSize]) -> dict[tuple[int, int], SizeName]:
-    return {(size.leaf, size.dim): size.symbol for size in found}
+    return {(size.leaf, size.dim): size.text for size in found}
 
 
 def user_error(kind: str, message: str, *notes: str) -> Exception:
@@ -150,21 +152,25 @@ def traced(
     recorder = Recorder(on_value, not differing)
     specs: list[InputSpec] = []
     held: dict[int, str] = {}
+    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
+    names: list[str] = []
+    for name in _leaf_names(mod, args, kwargs):
+        names.append(_distinct(name, names))
     for kind, prefix, pairs in (
         (InputKind.PARAMETER, "p", mod.named_parameters(remove_duplicate=False)),
         (InputKind.BUFFER, "b", mod.named_buffers(remove_duplicate=False)),
     ):  # fmt: skip
         for target, tensor in pairs:
-            node = recorder.graph.placeholder(f"{prefix}_{_identifier(target.removeprefix('self_'))}")
+            name = f"{prefix}_{_identifier(target.removeprefix('self_'))}"
+            node = recorder.graph.placeholder(_distinct(name, names))
             persistent = _is_persistent(mod, target) if kind is InputKind.BUFFER else None
             specs.append(InputSpec(kind, TensorArgument(node.name), target, persistent))
             recorder.note(tensor, node)
             held[id(tensor)] = target
-    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
     inputs: list[Any] = []
     copies: dict[int, Tensor] = {}
     before = len(specs)
-    for name, leaf in zip(_leaf_names(mod, args, kwargs), leaves, strict=True):
+    for name, leaf in zip(names, leaves, strict=True):
         node = placeholder(recorder.graph, name)
         if isinstance(leaf, Tensor):
             leaf = _input_copies(leaf, copies)
@@ -179,7 +185,7 @@ def traced(
         inputs.append(leaf)
     args, kwargs = pytree.tree_unflatten(inputs, in_spec)
     grad = torch.is_grad_enabled()
-    with _kept(mod), recorder.recording(mod):
+    with _kept(mod) as assigned, recorder.recording(mod):
         result = mod(*args, **kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
     outputs = [plain(leaf) for leaf in outputs]
@@ -199,6 +205,9 @@ def traced(
             returned.append(OutputSpec(OutputKind.USER_OUTPUT, ConstantArgument("", leaf)))
         else:
             raise user_error("INVALID_OUTPUT", f"the module returns a {type(leaf).__name__}, which no graph can hold")
+    for old, new in assigned:
+        write = (recorder.node_of(old), recorder.node_of(new))
+        recorder.create_node("call_function", torch.ops.aten.copy_.default, write, {}, name="copy__default")
     output = recorder.graph.output(tuple([recorder.create_arg(x) for x in outputs]))
     if recorder.unbacked is not None:
         write_numbers(recorder.unbacked)
@@ -208,7 +217,7 @@ def traced(
     constants = _lift(recorder, mod, specs, before)
     ranges = {} if recorder.unbacked is None else _ranges(recorder.unbacked.known)
     return Trace(
-        recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, inputs, ranges,
+        recorder.graph, ExportGraphSignature(specs, returned), constants, out_spec, outputs, leaves, ranges,
         recorder.root, recorder.compared.events if recorder.compared is not None else [],
     )  # fmt: skip
 
@@ -226,18 +235,62 @@ def _input_copies(leaf: Tensor, copies: dict[int, Tensor]) -> Tensor:
 
 
 @contextmanager
-def _kept(mod: Module) -> Iterator[None]:
-    """A context after which buffers and the random stream are as they were before."""
+def _kept(mod: Module) -> Iterator[list[tuple[Tensor, Tensor]]]:
+    """A context after which a module's attributes and buffers and the random stream are as they were before.
+
+    It gives a list that tells afterwards which tensors took buffers' places.
+    """
     before = [(b, b.detach().clone()) for b in mod.buffers()]
+    holders = list(_holders(mod))
+    kept = [copy(holder) for _, holder in holders]
+    buffers = [(m._buffers, dict(m._buffers)) for m in mod.modules()]
     state = torch.get_rng_state()
+    assigned: list[tuple[Tensor, Tensor]] = []
     try:
-        yield
+        yield assigned
     finally:
         torch.set_rng_state(state)
+        pairs = [(old, now.get(name)) for now, were in buffers for name, old in were.items()]
+        assigned += [(old, new) for old, new in pairs if new is not old and old is not None and new is not None]
+        names = []
+        for (path, holder), old in zip(holders, kept, strict=True):
+            names += _put_back(path, holder, old)
         with torch.no_grad():
             for b, value in before:
                 if not torch.equal(b, value):
                     b.copy_(value)
+        if names:
+            one = len(names) == 1
+            warn(_ASSIGNED.format("attribute" if one else "attributes", ", ".join(names), "was" if one else "were"))
+
+
+_STANDARD = frozenset(vars(Module()))  # attributes that every module has
+_ASSIGNED = (
+    "The tensor {} {} {} assigned during export. Such attributes must be registered as buffers using the "
+    "`register_buffer` API "
+    "(https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer)."
+)
+
+
+def _holders(mod: Module) -> Iterator[tuple[str, Any]]:
+    """What holds a module's attributes, the lists and dicts among these, and how a warning names what they hold."""
+    for name, m in mod.named_modules():
+        path = ".".join(["self", *([name] if name else [])])
+        yield path + ".{}", vars(m)
+        for key, value in vars(m).items():
+            if isinstance(value, (dict, list)):
+                yield "" if key in _STANDARD else f"{path}.{key}[{{!r}}]", value
+
+
+def _put_back(path: str, holder: Any, kept: Any) -> list[str]:
+    """Give a list or dict the items that it had; the names of the tensors that came in."""
+    pairs, were = (list(h.items() if isinstance(h, dict) else enumerate(h)) for h in (holder, kept))
+    if len(pairs) == len(were) and all(k == j and v is w for (k, v), (j, w) in zip(pairs, were, strict=True)):
+        return []
+    holder.clear()
+    (holder.update if isinstance(holder, dict) else holder.extend)(kept)
+    old = dict(were)
+    return [path.format(k) for k, v in pairs if path and isinstance(v, Tensor) and v is not old.get(k)]
 
 
 def _restore_grad_mode(recorder: Recorder, grad: bool) -> None:
@@ -265,6 +318,12 @@ def _leaf_names(mod: Module, args: Any, kwargs: Any) -> list[str]:
         parts = [getattr(k, "key", getattr(k, "idx", getattr(k, "name", ""))) for k in path]
         names.append(_identifier("_".join(map(str, parts))).lower() if len(parts) > 1 else str(parts[0]))
     return names
+
+
+def _distinct(name: str, taken: list[str]) -> str:
+    """A name that is none of these: ``x``, ``x_1``, ``x_2``."""
+    numbered = (f"{name}_{i}" for i in itertools.count(1))
+    return next(n for n in itertools.chain([name], numbered) if n not in taken)
 
 
 def _lift(recorder: Recorder, mod: Module, specs: list[InputSpec], before: int) -> dict[str, Any]:

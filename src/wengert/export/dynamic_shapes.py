@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -43,6 +44,8 @@ class Dim:
     >>> batch = torch.export.Dim("batch", min=1, max=64)
     >>> batch, batch.min, batch.max
     (Dim('batch', min=1, max=64), 1, 64)
+    >>> batch, 2 * batch + 1
+    (Dim('batch', min=1, max=64), 2*batch + 1)
     """
 
     AUTO, STATIC, DYNAMIC = DimHint("AUTO"), DimHint("STATIC"), DimHint("DYNAMIC")
@@ -56,8 +59,92 @@ class Dim:
         self.__name__ = name
 
     def __repr__(self) -> str:
-        bounds = [f"{k}={v}" for k, v in (("min", self.min or None), ("max", self.max)) if v is not None]
+        bounds = [
+            f"{k}={v}" for k, v in (("min", self.min), ("max", self.max)) if v is not None and (k, v) != ("min", 2)
+        ]
         return f"Dim({', '.join([repr(self.__name__), *bounds])})"
+
+    def _line(self) -> tuple[Dim, int, int]:
+        """The size without ``scale`` and ``shift`` that this one is made of, and these."""
+        return self, 1, 0
+
+    def _derived(self, what: str, number: Any, scale: int, shift: int) -> Dim:
+        if type(number) is not int or scale < 1:
+            asked = "a positive integer" if "multiply" in what else "an integer"
+            raise NotImplementedError(
+                f"Attempted to {what.format(number, self.__name__)}, where {asked} was expected. {_INCREASING}"
+            )
+        root, before, start = self._line()
+        return _DerivedDim(root, before * scale, start * scale + shift)
+
+    def __add__(self, other: Any) -> Dim:
+        return self._derived("add {} to {}", other, 1, other)
+
+    def __sub__(self, other: Any) -> Dim:
+        return self._derived("subtract {} from {}", other, 1, -other if type(other) is int else 0)
+
+    def __rsub__(self, other: Any) -> Dim:
+        raise NotImplementedError(f"Attempted to negate {self.__name__}. {_INCREASING}")
+
+    def __mul__(self, other: Any) -> Dim:
+        return self._derived("multiply {} with {}", other, other if type(other) is int else 1, 0)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+_INCREASING = "(Only increasing linear operations with integer coefficients are supported.)"
+
+
+class _DerivedDim(Dim):
+    """A size computed of another: ``2 * Dim("n") + 1``."""
+
+    def __init__(self, root: Dim, scale: int, shift: int) -> None:
+        self.root, self.scale, self.shift = root, scale, shift
+        self.__name__ = linear(root.__name__, scale, shift)
+
+    @property
+    def min(self) -> int:  # type: ignore[override]
+        """The least size."""
+        least = self.fn(self.root.min)
+        if least < 0:
+            name = self.root.__name__
+            raise AssertionError(
+                f"Expected derived min value of {self.__name__} to be >= 0. Please specify an appropriate min value "
+                f"for {name} (currently {self.root.min})."
+            )
+        return least
+
+    @property
+    def max(self) -> int | None:  # type: ignore[override]
+        """The largest size, if there is one."""
+        return None if self.root.max is None else self.fn(self.root.max)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def _line(self) -> tuple[Dim, int, int]:
+        return self.root, self.scale, self.shift
+
+    def fn(self, number: int) -> int:
+        """The size for a number of the root."""
+        return self.scale * number + self.shift
+
+
+def linear(name: str, scale: int, shift: int) -> str:
+    """A size as text: ``2*s77 - 1``."""
+    rest = f" {'-' if shift < 0 else '+'} {abs(shift)}" if shift else ""
+    return f"{f'{scale}*' if scale > 1 else ''}{name}{rest}"
+
+
+def root_of(text: Symbol) -> tuple[Symbol, int, int]:
+    """The symbol of a size, with the factor and the summand that make the size of it."""
+    found = re.fullmatch(r"(?:(\d+)\*)?(s\d+)(?: ([+-]) (\d+))?", text)
+    if found is None or found[0] == found[2]:
+        return text, 1, 0
+    scale, name, sign, shift = found.groups()
+    symbol = Symbol(name)
+    symbol.shown = name
+    return symbol, int(scale or 1), int(f"{sign or ''}{shift or 0}")
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
@@ -65,7 +152,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
     >>> import wengert as torch
     >>> torch.export.dims("b", "t")
-    (Dim('b'), Dim('t'))
+    (Dim('b', min=0), Dim('t', min=0))
     """
     return tuple([Dim(name, min=min, max=max) for name in names])
 
@@ -110,11 +197,26 @@ class ValueRanges(NamedTuple):
 
 
 class DynamicSize(NamedTuple):
-    """One size of one input that may differ: its leaf, its place, and the name of the size."""
+    """One size of one input that may differ: its leaf, its place, and the number that it is made of."""
 
     leaf: int
     dim: int
     symbol: Symbol
+    scale: int = 1
+    shift: int = 0
+
+    @property
+    def text(self) -> Symbol:
+        """``2*s77 + 1``."""
+        if (self.scale, self.shift) == (1, 0):
+            return self.symbol
+        made = Symbol(linear(self.symbol, self.scale, self.shift))
+        made.shown = linear(self.symbol.shown, self.scale, self.shift)
+        return made
+
+    def of(self, number: Any) -> Any:
+        """The size where the symbol is this number."""
+        return self.scale * number + self.shift
 
 
 def named_arguments(mod: Any, args: Any, kwargs: Any) -> dict[str, Any]:
@@ -150,24 +252,46 @@ def dynamic_sizes(
     named_dims: dict[str, Symbol] = {}
     ids: set[int] = set()
     places = {id(leaf): i for i, leaf in enumerate(leaves)}
-    for path, tensor, of_tensor in _pairs_of(named, specs):
-        for dim, size in _sizes(of_tensor, tensor):
-            source = f"L{path}.size()[{dim}]"
-            symbol = size_name(source, ids)
-            if isinstance(size, Dim):
-                symbol.shown = size.__name__
-                first = named_dims.get(size.__name__)
-                if first is not None and repr(known[first]) != repr(size):
-                    raise _unfitting(f"has two Dims of the name {size.__name__}")
-                if first is not None and int(first[1:]) > int(symbol[1:]):  # PyTorch takes the lesser of equal ones
-                    found = [other._replace(symbol=symbol) if other.symbol == first else other for other in found]
-                    del known[first]
-                elif first is not None:
-                    symbol = first
-                named_dims[size.__name__] = symbol
-            known[symbol] = size
-            found.append(DynamicSize(places[id(tensor)], dim, symbol))
+    asked = [
+        (f"L{path}.size()[{dim}]", tensor, dim, size)
+        for path, tensor, of_tensor in _pairs_of(named, specs)
+        for dim, size in _sizes(of_tensor, tensor)
+    ]
+    symbols = {source: size_name(source, ids) for source, *_ in asked}
+    for source, tensor, dim, size in sorted(asked, key=lambda place: isinstance(place[3], _DerivedDim)):
+        symbol, (root, scale, shift) = symbols[source], size._line() if isinstance(size, Dim) else (size, 1, 0)
+        if isinstance(size, Dim):
+            symbol.shown = root.__name__
+            first = named_dims.get(root.__name__)
+            if first is not None and repr(known[first]) != repr(root):
+                raise _unfitting(f"has two Dims of the name {root.__name__}")
+            if first is not None and size is root and int(first[1:]) > int(symbol[1:]):  # PyTorch takes the lesser
+                found = [other._replace(symbol=symbol) if other.symbol == first else other for other in found]
+                del known[first]
+            elif first is not None:
+                symbol = first
+            named_dims[root.__name__] = symbol
+        known[symbol] = root
+        found.append(DynamicSize(places[id(tensor)], dim, symbol, scale, shift))
+    order = {(places[id(tensor)], dim): i for i, (_, tensor, dim, _) in enumerate(asked)}
+    found.sort(key=lambda size: order[size.leaf, size.dim])
+    _check_derived(found, [(source, tensor.shape[dim], size) for source, tensor, dim, size in asked])
     return found, known
+
+
+def _check_derived(found: list[DynamicSize], asked: list[tuple[str, int, Any]]) -> None:
+    """The examples' sizes are what derived sizes say of them."""
+    plain = {s.symbol: value for s, (_, value, size) in zip(found, asked, strict=True) if s.text == s.symbol}
+    derived = [(place, *rest) for place, rest in zip(found, asked, strict=True) if isinstance(rest[2], _DerivedDim)]
+    for place, source, value, size in derived:
+        root, number = size.root.__name__, plain.get(place.symbol)
+        if number is None and (value - size.shift) % size.scale:
+            text = f"shape[{place.dim}] = {value} of input Tensor to be of the form {size}, where {root} is an integer"
+            raise _user_error("CONSTRAINT_VIOLATION", f"Expected {text}")
+        number = plain.setdefault(place.symbol, (value - size.shift) // size.scale)
+        if size.fn(number) != value or size.min > value:
+            text = f"{source} to be equal to {size}, where {root} = {number}, but got {value}"
+            raise _user_error("CONSTRAINT_VIOLATION", f"Expected input {text}")
 
 
 def _pairs_of(named: dict[str, Any], specs: list[Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -203,12 +327,15 @@ def _sizes(spec: Any, tensor: Any) -> list[tuple[int, Any]]:
 
 
 def _unfitting(what: str) -> Exception:
-    from .._dynamo.exc import UserError, UserErrorType
-
     return noted(
-        UserError(
-            UserErrorType.INVALID_INPUT,
-            f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: it {what}",
+        _user_error(
+            "INVALID_INPUT", f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: it {what}"
         ),
         "What to do: give a dict by the names of forward's parameters, or a tuple with one item for each.",
     )
+
+
+def _user_error(kind: str, message: str) -> Exception:
+    from .._dynamo.exc import UserError, UserErrorType
+
+    return UserError(UserErrorType[kind], message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -232,18 +233,19 @@ class ExportedProgram:
         root = Module()
         graph = Graph()
         copied: dict[Any, Any] = {}
-        inputs = []
-        nodes = iter(self.graph.nodes)
-        for spec in self.graph_signature.input_specs:
-            node = next(nodes)
-            if spec.kind is InputKind.USER_INPUT:
-                copied[node] = graph.placeholder(node.name)
-                inputs.append(node.name)
-            else:
-                _place(root, str(spec.target), self.tensor(str(spec.target)), spec)
-                copied[node] = graph.get_attr(str(spec.target))
-            copied[node].meta = dict(node.meta)
-        for node in nodes:
+        nodes = list(self.graph.nodes)
+        given = list(zip(nodes, self.graph_signature.input_specs, strict=False))
+        users = [node for node, spec in given if spec.kind is InputKind.USER_INPUT]
+        inputs = [node.name for node in users]
+        for node in users:  # first, so that no attribute has their names
+            copied[node] = graph.placeholder(node.name)
+        with graph.inserting_before(copied[users[0]]) if users else nullcontext():
+            for node, spec in given:
+                if node not in copied:
+                    _place(root, str(spec.target), self.tensor(str(spec.target)), spec)
+                    copied[node] = graph.get_attr(str(spec.target))
+                copied[node].meta = dict(node.meta)
+        for node in nodes[len(given) :]:
             if node.op == "get_attr":  # the graph of a function that ``cond`` or a loop is given
                 setattr(root, str(node.target), copy.deepcopy(getattr(self._graph_module, str(node.target))))
             copied[node] = graph.node_copy(node, copied.__getitem__)

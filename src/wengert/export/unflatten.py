@@ -11,6 +11,8 @@ import copy
 import operator
 from typing import Any
 
+import wengert as torch
+
 from ..fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
@@ -73,6 +75,16 @@ class _Writer:
         self.held = {n: spec for n, spec in pairs if spec.kind is not InputKind.USER_INPUT}
         self.users = [n for n, spec in pairs if spec.kind is InputKind.USER_INPUT]
         self.made: dict[str, list[InterpreterModule]] = {}
+        self.copies: dict[int, Any] = {}
+
+    def tensor(self, target: str) -> Any:
+        """The copy of a parameter, buffer or constant: the module does not share them, as in PyTorch."""
+        held = self.program.tensor(target)
+        if isinstance(held, torch.Tensor) and id(held) not in self.copies:
+            copied = held.detach().clone()
+            parameter = isinstance(held, torch.nn.Parameter)
+            self.copies[id(held)] = torch.nn.Parameter(copied, held.requires_grad) if parameter else copied
+        return self.copies.get(id(held), held)
 
     def whole(self) -> UnflattenedModule:
         """The module that is called as the exported one was."""
@@ -83,7 +95,7 @@ class _Writer:
         names, in_spec = _parameters(program._in_spec, [n.name for n in self.users], program.forward_arg_names)
         made.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, program._out_spec)))
         for spec in self.held.values():
-            _place(made, str(spec.target), program.tensor(str(spec.target)), spec)
+            _place(made, str(spec.target), self.tensor(str(spec.target)), spec)
         made.recompile()
         made.register_forward_pre_hook(InputCheck(program), with_kwargs=True)
         return made
@@ -142,7 +154,7 @@ class _Writer:
         for n in self.held:
             if self._is_own(n, scope.path) and n in known and known[n].op == "get_attr":
                 target = str(self.held[n].target)
-                _place(module, target[start:], self.program.tensor(target), self.held[n])
+                _place(module, target[start:], self.tensor(target), self.held[n])
         if scope.path:
             results = [known[n] for n in scope.outputs]
             graph.output(results[0] if len(results) == 1 else results)

@@ -150,10 +150,10 @@ class CustomOpDef:
         """Use another function on these devices, such as ``"cpu"``; ``None``: on all. Also a decorator."""
         if fn is None:
             return lambda fn: self.register_kernel(device_types, fn)
-        parameters = self._signature.parameters.values()
-        if device_types is not None and not any(str(p.annotation).startswith(("Tensor", "Device")) for p in parameters):
-            raise ValueError("Functions without tensor inputs are required to have a `device: torch.device` argument")
         listed = [device_types] if isinstance(device_types, str) or device_types is None else list(device_types)
+        parameters = self._signature.parameters.values()
+        if any(listed) and not any(str(p.annotation).startswith(("Tensor", "Device")) for p in parameters):
+            raise ValueError("Functions without tensor inputs are required to have a `device: torch.device` argument")
         self._kernels.update(dict.fromkeys([kind and torch.device(kind).type for kind in listed], fn))
         return fn
 
