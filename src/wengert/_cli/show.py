@@ -71,7 +71,7 @@ def source_of(fn: Any) -> str:
 def _body(info: Operator) -> str:
     if info.decl is not None:
         return "# the declared one, where lib is the array library"
-    fn = getattr(ARRAYS, info.name)
+    fn = inspect.unwrap(getattr(ARRAYS, info.name))
     if inspect.isfunction(fn):
         return source_of(fn)
     return f"numpy.{info.libname}  # {fn!r}"
