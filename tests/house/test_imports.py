@@ -70,6 +70,11 @@ assert torch.autograd.Variable is Variable
     assert "wengert.nn.functional" in modules_after(program)
 
 
+@pytest.mark.parametrize("module", ["captured", "exported", "record", "running", "c.program"])
+def test_a_module_of_the_compiler_may_be_imported_first(module: str) -> None:
+    assert f"wengert._compile.{module}" in modules_after(f"import wengert._compile.{module}")
+
+
 @pytest.mark.parametrize(("set_before", "seen"), [(None, "22"), ("9", "9")])
 def test_openblas_waits_shortly_and_the_environment_is_left_alone(set_before: str | None, seen: str) -> None:
     modules_after(f"""

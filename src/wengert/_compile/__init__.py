@@ -14,3 +14,5 @@
 
 Nothing here is imported before ``torch.compile`` is called.
 """
+
+import wengert._dynamo  # first: it has names of these modules, which import its errors
