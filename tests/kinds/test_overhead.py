@@ -36,12 +36,15 @@ def bytecodes(f: Callable[[], Any]) -> int:
         return tracer
 
     f()  # whatever is made on first use
+    gc.collect()  # what other tests left may have functions that run when it goes
+    gc.disable()
     previous = sys.gettrace()
     sys.settrace(tracer)
     try:
         f()
     finally:
         sys.settrace(previous)
+        gc.enable()
     return count
 
 

@@ -207,7 +207,12 @@ def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tup
                 port._code = n._code
                 port._lasti = n._lasti
         if info.view:
-            t._view = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW if n is None else several_views())
+            t._view = (
+                operands[0],
+                info,
+                (*p, k),
+                MULTI_OUTPUT_VIEW if n is None else several_views(operands[0]._payload),
+            )
         tensors.append(t)
     if n is not None:
         n.outputs_meta = meta

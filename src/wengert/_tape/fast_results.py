@@ -89,7 +89,7 @@ def view_results(
         n._code = c = f.f_code
     n._lasti = lasti = f.f_lasti
     n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
-    several = several_views()
+    several = several_views(input._payload)
     for k, a in enumerate(arrays):
         t = make()
         t._box = None

@@ -6,6 +6,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from numpy import ndarray
+
+from .._arrays.memory import owner_of
 from .._base.modes import MODE, Mark, Marks, inference_tensors, rounding, slow_hooks
 from .inference import is_inference
 from .node import NoHistory, tick, view_of
@@ -15,6 +18,9 @@ from .view_chain import root_of
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
 no_grad_views = Marks()  # living views of a tensor with a history that were made under no_grad, or several at once
+
+viewed_memory: set[int] = set()
+"""The ids of arrays whose memory these views show, of which some may be gone: a write elsewhere looks for none."""
 
 
 class SeveralViews(Mark):
@@ -38,14 +44,17 @@ def _none() -> SeveralViews | None:
 _living: Callable[[], SeveralViews | None] = _none  # a weak reference to the one that all living views have
 
 
-def several_views() -> SeveralViews:
-    """The mark of the results of an operator with several."""
+def several_views(a: Any) -> SeveralViews:
+    """The mark of the results of an operator with several, which are views of an array."""
     global _living
     made = _living()
     if made is None:
+        if not no_grad_views:
+            viewed_memory.clear()
         made = SeveralViews()
         _living = weakref.ref(made, no_grad_views.remove)
         no_grad_views.append(_living)
+    viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
     return made
 
 
@@ -55,7 +64,10 @@ class NoGradView(int):
     While one lives, writes in place check whether they hit one.
     """
 
-    def __new__(cls, creation: int = NO_GRAD_VIEW) -> NoGradView:
+    def __new__(cls, creation: int, a: Any) -> NoGradView:
+        if not no_grad_views:
+            viewed_memory.clear()
+        viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
         self = int.__new__(cls, creation)
         self.mark = no_grad_views.mark()
         self._seq = tick()  # like a node's: the base's history at this time
@@ -69,7 +81,7 @@ def made_unrecorded(view: Tensor, parent: Tensor, info: Any, params: Any, creati
     """
     grand = view_of(parent)
     if parent._node is not None:
-        creation = NoGradView(creation)
+        creation = NoGradView(creation, parent._payload)
     elif grand is not None and isinstance(grand[3], NoGradView):
         creation = grand[3]
     view._view = (parent, info, params, creation)

@@ -73,6 +73,7 @@ from .unrecorded import (
     NO_GRAD_VIEW,
     NoGradView,
     no_grad_views,
+    viewed_memory,
 )
 from .view_chain import AsStridedBackward0, CopySlices, base_of, chain_of, memory_of, root_of
 
@@ -146,11 +147,11 @@ def refuse_no_grad_view(self: Tensor) -> None:
     if id(base) in _begun:
         if _unasked:
             _ask_for_views()
-        viewed = id(base) in _begun
+        stale = id(base) in _begun
     else:
         box = base._box
-        viewed = sys.getrefcount(owner) - (box is not None and box.a is owner) > ALONE
-    if viewed:
+        stale = id(owner) in viewed_memory and sys.getrefcount(owner) - (box is not None and box.a is owner) > ALONE
+    if stale:
         version_of(base).rebased = tick()
         _note_stale(base, owner)
 
