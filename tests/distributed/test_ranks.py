@@ -114,7 +114,11 @@ def test_collectives(ours: tuple[int, list[str]]) -> None:
 def test_collectives_are_gloos(ours: tuple[int, list[str]], tmp_path: Path, torch: Any) -> None:
     n, texts = ours
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n]
-    good(*launcher, RANKS / "collectives.py", tmp_path)
+    for _ in range(3):
+        done = run(*launcher, RANKS / "collectives.py", tmp_path)
+        if "terminate called without an active exception" not in done.stderr:  # now and then PyTorch's ranks end so
+            break
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
     for rank, text in enumerate(texts):
         assert text == (tmp_path / f"{rank}.txt").read_text()
 
