@@ -28,7 +28,7 @@ def rounded_once(fn: Callable[..., Any], first: int = 0) -> Callable[..., Any]:
     @functools.wraps(fn)
     def run(*args: Any) -> Any:
         dtype = getattr(args[first], "dtype", _FLOAT32)
-        if not is_half(dtype):
+        if dtype is _FLOAT32 or not is_half(dtype):
             return fn(*args)
         kinds = [getattr(a, "dtype", dtype) for a in args[first:]]
         if any(kind is not dtype and kind.kind in "fcV" for kind in kinds):

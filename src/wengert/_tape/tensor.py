@@ -169,9 +169,11 @@ class Tensor(metaclass=TensorMeta):
     @property
     def is_leaf(self) -> bool:
         """True for a tensor that the user made or that needs no gradient."""
+        if not stale_views:
+            return type(self._node) in LEAVES
         a = self._payload
         if type(a) is ndarray and a.base is None:  # not a view
-            return type(current_fn(self) if stale_views else self._node) in LEAVES
+            return type(current_fn(self)) in LEAVES
         return self.grad_fn is None  # which may refuse a view
 
     @property

@@ -224,6 +224,9 @@ def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ce
     return kernel, step, pad, apart, count
 
 
+_known_line = functools.lru_cache(256, typed=True)(_line)
+
+
 def _check_signals(name: str, input: Tensor) -> None:
     if input._payload.ndim not in (2, 3):
         raise RuntimeError(
@@ -248,22 +251,29 @@ def max_pool1d(
     tensor([[3., 2.]])
     """
     shape, d = input._payload.shape, input._payload.ndim - 1
+    given: Any
     if return_indices:
         _check_signals("max_pool1d", input)
+        named = zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False)
+        given = [_one("max_pool1d", name, value, int(name != "padding")) for name, value in named]
     elif d not in (1, 2) or 0 in shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(shape)}"
         )
     else:
-        geometry = _line(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
+        line = shape[d], kernel_size, stride, padding, dilation, ceil_mode
+        try:
+            geometry = _known_line(*line)
+        except TypeError:  # as in ``_geometry``
+            geometry = _line(*line)
         if input._node is None:  # nothing shows PyTorch's detour by images
             require(input, "fh", "max_pool1d_impl")
             return TENSORS.max_windows(contiguous(input), *[(x,) for x in geometry])[0]
-    given = zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False)
-    kernel, step, pad, apart = (_one("max_pool1d", name, value, int(name != "padding")) for name, value in given)
+        kernel, step, pad, apart, _ = geometry
+        given = (1, kernel), (1, step), (0, pad), (1, apart)
     image = TENSORS.unsqueeze_dim(input, d)
-    found = max_pool2d(image, kernel, step, pad, apart, ceil_mode, True)
+    found = max_pool2d(image, *given, ceil_mode, True)
     values = TENSORS.squeeze_dim(found[0], d)
     return (values, TENSORS.squeeze_dim(found[1], d)) if return_indices else values
 
