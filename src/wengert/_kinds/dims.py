@@ -6,6 +6,7 @@ A 0-dimensional tensor accepts the dims 0 and -1, as in PyTorch. It has no dim t
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 from collections.abc import Iterable
@@ -40,6 +41,19 @@ def not_given(function: str, names: Iterable[str], values: Iterable[Any]) -> Typ
         + ", ".join(missing[:-1])
         + last
     )
+
+
+def remembered(fn: Any) -> Any:
+    """Decorator for what only the arguments decide: its latest results are kept; 2.0 is no kernel's size if 2 is."""
+    known = functools.lru_cache(256, typed=True)(fn)
+
+    def found(*args: Any) -> Any:
+        try:
+            return known(*args)
+        except TypeError:  # a list, which is no key, or something wrong
+            return fn(*args)
+
+    return found
 
 
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:

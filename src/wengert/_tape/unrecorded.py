@@ -23,6 +23,13 @@ viewed_memory: set[int] = set()
 """The ids of arrays whose memory these views show, of which some may be gone: a write elsewhere looks for none."""
 
 
+def _note_memory(a: Any) -> None:
+    """Enter the memory of an array of which such views are being made."""
+    if not no_grad_views:
+        viewed_memory.clear()
+    viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
+
+
 class SeveralViews(Mark):
     """``MULTI_OUTPUT_VIEW`` of a recorded view, which writes in place look for as for a ``NoGradView``."""
 
@@ -47,14 +54,12 @@ _living: Callable[[], SeveralViews | None] = _none  # a weak reference to the on
 def several_views(a: Any) -> SeveralViews:
     """The mark of the results of an operator with several, which are views of an array."""
     global _living
+    _note_memory(a)
     made = _living()
     if made is None:
-        if not no_grad_views:
-            viewed_memory.clear()
         made = SeveralViews()
         _living = weakref.ref(made, no_grad_views.remove)
         no_grad_views.append(_living)
-    viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
     return made
 
 
@@ -65,9 +70,7 @@ class NoGradView(int):
     """
 
     def __new__(cls, creation: int, a: Any) -> NoGradView:
-        if not no_grad_views:
-            viewed_memory.clear()
-        viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
+        _note_memory(a)
         self = int.__new__(cls, creation)
         self.mark = no_grad_views.mark()
         self._seq = tick()  # like a node's: the base's history at this time

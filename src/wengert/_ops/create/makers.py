@@ -45,6 +45,7 @@ def _shared(
 
 
 _SHARED = _shared.__code__.co_varnames
+FEW = 1024  # elements up to which numbers in a row are cached
 OF_ALL = ("dtype", "layout", "device", "pin_memory", "requires_grad")
 ACCEPTED: dict[str, list[str]] = {}
 """The shared arguments that each function has, by its name."""

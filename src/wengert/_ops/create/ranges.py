@@ -17,7 +17,7 @@ from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import made, meta_device, number_of, placed
-from .makers import allocate, dtype_chosen, finish, maker, options_of
+from .makers import FEW, allocate, dtype_chosen, finish, maker, options_of
 
 _NEAR = 1 << 31
 
@@ -53,7 +53,7 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
     count = _range_count(start, end, step, dtype)
     if asked.device is not None and meta_device(asked.device):
         values: Any = Meta((count,), dtype.np)
-    elif count <= _FEW:
+    elif count <= FEW:
         values = _few_in_range(start, step, count, dtype).copy()
     else:
         values = _range_values(start, step, count, dtype)
@@ -138,7 +138,6 @@ def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
     return _by_blocks(float(start), float(step), i, np_dtype)
 
 
-_FEW = 1024  # length up to which results are cached
 _few_in_range = functools.lru_cache(256)(_range_values)
 
 

@@ -20,9 +20,8 @@ from ..._tape.error_text import cpp_name
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import meta_device, number_of, placed
 from .filled import element, filled
-from .makers import Options, allocate, dtype_chosen, finish, maker, options_of
+from .makers import FEW, Options, allocate, dtype_chosen, finish, maker, options_of
 
-_FEW = 1024  # length up to which results are cached
 _MANY = 1 << 28  # steps
 
 
@@ -43,7 +42,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
     np_dtype = _space_dtype("linspace", low, high, asked, count).np
     if asked.device is not None and meta_device(asked.device):
         spaced: Any = Meta((count,), np_dtype)
-    elif count <= _FEW:
+    elif count <= FEW:
         spaced = _few_spaced(low, high, count, np_dtype).copy()
     else:
         spaced = _spaced(low, high, count, np_dtype)
@@ -66,7 +65,7 @@ def logspace(start: Any, end: Any, steps: Any = None, base: float = 10.0, **kwar
     np_dtype = _space_dtype("logspace", low, high, asked, count).np
     if asked.device is not None and meta_device(asked.device):
         spaced: Any = Meta((count,), np_dtype)
-    elif count <= _FEW:
+    elif count <= FEW:
         spaced = _few_logspaced(low, high, count, base, np_dtype).copy()
     else:
         spaced = _logspaced(low, high, count, base, np_dtype)

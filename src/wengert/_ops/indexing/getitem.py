@@ -538,19 +538,22 @@ def check_rank(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
 def check_shape(x: Tensor, value: Tensor, dims: Any, indices: Any) -> None:
     """Refuse a value that does not broadcast to what it is written to, where the arrays are known."""
     if all_plain([x, value, *indices]):
-        ds, arrays = without_masks(dims, [i._payload for i in indices])
-        want = result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
+        want = _written_shape(x, dims, indices)
         if not fits_into(value._payload.shape, want):
             raise _misfit(value._payload.shape, want)
 
 
 def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:
     try:
-        ds, arrays = without_masks(dims, [i._payload for i in indices])
-        want = result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
+        return _misfit(values._payload.shape, _written_shape(x, dims, indices))
     except ValueError:
         return error
-    return _misfit(values._payload.shape, want)
+
+
+def _written_shape(x: Tensor, dims: Any, indices: Any) -> tuple[int, ...]:
+    """The shape of what is written to, where the indices fit each other."""
+    ds, arrays = without_masks(dims, [i._payload for i in indices])
+    return result_shape(tuple(x._payload.shape), ds, [i.shape for i in arrays])
 
 
 def _misfit(shape: Any, want: Any) -> RuntimeError:

@@ -18,6 +18,7 @@ from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
 from ..._base.registry import REGISTRY, TENSORS, plain, public
+from ..._kinds.dims import remembered
 from ..._kinds.linear import affine, bilinear
 from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
@@ -370,7 +371,7 @@ def _check_channels(
 def _known(geometry: Any) -> Any:
     """The function ``geometry`` of ``(k, input, weight, bias, ...)``, which are tensors for the caller and shapes for
     ``geometry``, with its latest results kept."""
-    kept = functools.lru_cache(256)(geometry)
+    kept = remembered(geometry)
 
     def of_tensors(name: str, k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
         try:
@@ -379,10 +380,7 @@ def _known(geometry: Any) -> Any:
             return expect_tensors(f"{name}{k}d", input=input, weight=weight)
         shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype)
         try:
-            try:
-                return kept(*shapes, *given)
-            except TypeError:  # a list, which is no key, or something wrong
-                return geometry(*shapes, *given)
+            return kept(*shapes, *given)
         except RuntimeError:
             if b is not None and name == "conv" and logical_dtype(input) is not logical_dtype(bias):
                 _refuse_dtypes(REGISTRY["convolution"], input, weight, bias)  # PyTorch looks at them first

@@ -5,13 +5,13 @@ The two operators of a pair are each other's transposes.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 from ..._arrays.conv.columns import out_size, padded, plain_folded, plain_unfolded, scatter_windows, windows
 from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, plain_body, public
+from ..._kinds.dims import remembered
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
@@ -159,6 +159,7 @@ def _text(values: Ints) -> str:
     return f"({values[0]}, {values[1]})"
 
 
+@remembered
 def _unfolding(
     shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> tuple[Ints, Ints, Ints, Ints]:
@@ -179,9 +180,6 @@ def _unfolding(
     return geometry
 
 
-_known_unfolding = functools.lru_cache(256)(_unfolding)
-
-
 @public("nn.functional.unfold")
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``.
@@ -190,10 +188,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     torch.Size([1, 4, 4])
     """
     shape = tuple(input._payload.shape)
-    try:
-        geometry = _known_unfolding(shape, kernel_size, dilation, padding, stride)
-    except TypeError:  # a list, which is no key, or something wrong
-        geometry = _unfolding(shape, kernel_size, dilation, padding, stride)
+    geometry = _unfolding(shape, kernel_size, dilation, padding, stride)
     require(input, "fhcb", "im2col_out_cpu")
     return TENSORS.im2col(input, *geometry)
 

@@ -5,7 +5,6 @@ The primitives are in ``pool_primitive``; unpooling and p-norms are in ``unpool`
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..._arrays.pooling import pooled_size
 from ..._base.constants import type_name
 from ..._base.dtypes import FLOATING
 from ..._base.registry import TENSORS, public
+from ..._kinds.dims import remembered
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import with_channels_of
 from ..._kinds.out import EXACT
@@ -75,17 +75,15 @@ def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, I
     a = input._payload
     if a.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
-    try:
-        found = _known_geometry(name, k, a.shape, *given)
-    except TypeError:  # a list, which is no key, or something wrong
-        found = _new_geometry(name, k, a.shape, *given)
+    found: tuple[Ints, Ints, Ints, Ints, Ints] = _whole_geometry(name, k, a.shape, *given)
     if a.dtype not in FLOATING or name == "avg_pool3d":
         channels_last = "_channels_last" if name.startswith("max_pool2d") and is_channels_last(a) else ""
         require(input, *(_KERNELS.get(name) or ("fhiu", name + channels_last)))
     return found
 
 
-def _new_geometry(
+@remembered
+def _whole_geometry(
     name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     kernel = per_dim(name, "kernel_size", kernel, k)
@@ -132,9 +130,6 @@ def _new_geometry(
         before, after = ("x".join(map(str, (shape[-k - 1], *s))) for s in (size, out))
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
     return kernel, stride, padding, dilation, out
-
-
-_known_geometry = functools.lru_cache(256, typed=True)(_new_geometry)  # 2.0 is no kernel's size
 
 
 def _listed(what: str, values: Ints, k: int) -> str:
@@ -193,6 +188,7 @@ def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
     return None if value is None else (before, _whole(name, argument, value))
 
 
+@remembered
 def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
     """Kernel, stride, padding, dilation and the result's length for signals of length n. Raises PyTorch's errors."""
     found: list[Any] = []
@@ -222,9 +218,6 @@ def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ce
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
     return kernel, step, pad, apart, count
-
-
-_known_line = functools.lru_cache(256, typed=True)(_line)
 
 
 def _check_signals(name: str, input: Tensor) -> None:
@@ -262,11 +255,7 @@ def max_pool1d(
             f"{list(shape)}"
         )
     else:
-        line = shape[d], kernel_size, stride, padding, dilation, ceil_mode
-        try:
-            geometry = _known_line(*line)
-        except TypeError:  # as in ``_geometry``
-            geometry = _line(*line)
+        geometry = _line(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
         if input._node is None:  # nothing shows PyTorch's detour by images
             require(input, "fh", "max_pool1d_impl")
             return TENSORS.max_windows(contiguous(input), *[(x,) for x in geometry])[0]
