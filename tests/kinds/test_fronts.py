@@ -56,8 +56,32 @@ def test_all_spellings_give_the_same(name: str) -> None:
     assert tuple((kept if isinstance(kept, torch.Tensor) else kept[0]).shape) == (2, 1)
 
 
+@pytest.mark.parametrize("name", ["topk", "kthvalue"])
+def test_two_results_after_a_number(name: str) -> None:
+    x = matrix()
+    fn = getattr(x, name)
+    values, places = fn(2)
+    assert values.tolist() == ([[3.0, 2.0], [4.0, 0.5]] if name == "topk" else [2.0, 0.5])
+    for result in (fn(2, -1), fn(k=2, dim=1), fn(2, axis=1), getattr(torch, name)(x.detach(), 2)):
+        assert type(result) is type(fn(2))
+        assert result.values.tolist() == values.tolist() and result.indices.tolist() == places.tolist()
+    assert getattr(x.t(), name)(2, 0).values.t().tolist() == values.tolist()
+    for wrong, error in (((4,), RuntimeError), ((2, 5), IndexError), ((2.0,), TypeError), ((2, 1, 1), TypeError)):
+        with pytest.raises(error):
+            fn(*wrong)
+    with pytest.raises(RuntimeError if name == "topk" else NotImplementedError):
+        getattr(x > 0, name)(2)
+
+
 def test_the_node_has_the_line_of_the_program() -> None:
-    for result in (matrix().amax(1), F.silu(matrix()), matrix().max(0).values, matrix().sum(1)):
+    for result in (
+        matrix().topk(2).values,
+        matrix().kthvalue(2).values,
+        matrix().amax(1),
+        F.silu(matrix()),
+        matrix().max(0).values,
+        matrix().sum(1),
+    ):
         node = result._node.fx if type(result._node).__name__ == "Port" else result._node
         assert node._code is inspect.currentframe().f_code  # type: ignore[union-attr]
 

@@ -25,6 +25,8 @@ FIRST = torch.zeros(4, dtype=torch.long)
         lambda x: torch.cat([x[:2], x[2:4]], out=x[:4]),
         lambda x: torch.masked_select(x, x > 2, out=x),
         lambda x: torch.kthvalue(x, 2, out=(x, torch.empty((), dtype=torch.long))),
+        lambda x: torch.median(x, 0, out=(x[2], torch.empty((), dtype=torch.long))),
+        lambda x: torch.max(x, 0, out=(x[2:3], torch.empty((), dtype=torch.long))),
         lambda x: torch.normal(x[:4], 1.0, out=x[1:5]),
         lambda x: torch.bernoulli(x[:2], out=x[1:3]),
         lambda x: torch.linalg.solve_triangular(torch.eye(2), x[:4].view(2, 2), upper=True, out=x[1:5].view(2, 2)),

@@ -722,6 +722,13 @@ def test_second_derivative_of_the_variance() -> None:
     same(hessian(lambda x: x.var(correction=0), [1.0, 5.0, -2.0]), (np.eye(3) - 1 / 3) * 2 / 3)
 
 
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_the_median_of_nothing_is_nan_as_its_dtype_has_it(torch: ModuleType, name: str) -> None:
+    for dtype in ("int64", "int32", "int16", "uint8", "float32"):
+        mine, theirs = (getattr(t.zeros(0, 2, dtype=getattr(t, dtype)), name)() for t in (wg, torch))
+        assert str(mine.dtype) == str(theirs.dtype) and repr(mine.item()) == repr(theirs.item())
+
+
 def test_median_and_mode() -> None:
     x = wg.tensor([[4.0, 1.0, 3.0, 2.0], [NAN, 1.0, 5.0, 3.0]])
     assert x[0].median().item() == 2.0 and x[0].median(0).indices.item() == 3

@@ -179,7 +179,7 @@ def _parts_of_lines(shape: tuple[int, ...], dim: int, itemsize: int) -> list[Any
 def add_along(r: Any, index: Any, dim: int, values: Any) -> None:
     """Add values at ``index`` along ``dim`` in a contiguous array."""
     if index.size < FEW:
-        np.add.at(r.reshape(-1), along(r.shape, index, dim).reshape(-1), values.reshape(-1))
+        np.add.at(r.ravel(), along(r.shape, index, dim).ravel(), values.ravel())
         return
     rows = rows_of(index, r.shape, dim)
     if rows is None:
@@ -206,8 +206,8 @@ _UNSIGNED = np.dtype(np.uint64)
 
 def all_below(index: Any, n: int) -> bool:
     """Whether all elements of a non-empty int64 array are at least 0 and less than ``n``."""
-    if index.ndim == 1 and index.size <= 16:
-        values = index.tolist()
+    if index.size <= 16:
+        values = index.ravel().tolist()
         return min(values) >= 0 and max(values) < n
     unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:

@@ -10,9 +10,10 @@ from .._base.dtypes import BLAS_FLOATS
 from .._base.registry import plain
 from . import intp
 from .extrema import of_rows
+from .layouts import in_rows
 from .library import in_lib
-from .sorting import comparable, in_place_of_row
-from .unstable import in_torch_order, placed, sort_steps
+from .sorting import comparable, stable_order
+from .unstable import has_equal, in_torch_order, kth_steps, placed, sort_steps
 from .variance import FEW
 
 
@@ -22,13 +23,13 @@ def median_positions(rows: Any, ignore_nan: bool, shown: bool = False) -> Any:
 
     ``shown``: among equal elements it is the one in stable order, as PyTorch's.
     """
-    rows = comparable(rows)
     n = rows.shape[-1]
     middle = (n - 1) // 2
     if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # a sum finds nan faster
         flat = rows.ravel()
         if flat.dot(flat) < np.inf:
             return _at(rows, middle, shown)
+    rows = comparable(rows)
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
         return _at(rows, middle, shown)
@@ -40,8 +41,7 @@ def median_positions(rows: Any, ignore_nan: bool, shown: bool = False) -> Any:
 
 
 def _at(rows: Any, k: int, stable: bool) -> Any:
-    order = intp.argsort(rows, -1, "stable") if stable and placed(rows) else intp.argpartition(rows, k, -1)
-    return order[..., k]
+    return (intp.argsort(rows, -1, "stable") if stable and placed(rows) else intp.argpartition(rows, k, -1))[..., k]
 
 
 @plain
@@ -57,13 +57,27 @@ def plain_median_positions(lib: Any, rows: Any, ignore_nan: bool, shown: bool = 
 
 
 def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
-    rows = x.reshape(-1)
-    return rows[lib.median_positions(rows, ignore_nan)] if rows.size else x.dtype.type(float("nan"))
+    rows = x.ravel()
+    if rows.size:
+        return rows[lib.median_positions(rows, ignore_nan)]
+    if x.dtype.kind in "iu":  # nan as C converts it
+        return x.dtype.type(np.iinfo(x.dtype).min if x.dtype.itemsize >= 4 else 0)
+    return x.dtype.type(float("nan"))
 
 
 def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    rows = x if dim == x.ndim - 1 else x.swapaxes(dim, -1) if dim == x.ndim - 2 else lib.moveaxis(x, dim, -1)
-    where = lib.median_positions(rows, ignore_nan, True)
+    rows = x if dim == x.ndim - 1 else _last(lib, x, dim)
+    return _in_place_of_row(x, rows, lib.median_positions(rows, ignore_nan, True), dim, keepdim)
+
+
+def _last(lib: Any, x: Any, dim: int) -> Any:
+    return x.swapaxes(dim, -1) if dim >= x.ndim - 2 else lib.moveaxis(x, dim, -1)
+
+
+def _in_place_of_row(x: Any, rows: Any, where: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The element at a position of each row, and the position, in the row's place in the array."""
+    if type(where) is np.ndarray:
+        where = in_rows(where)
     values = of_rows(rows, where)
     if keepdim:
         shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
@@ -72,9 +86,27 @@ def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) ->
 
 
 @in_lib
+def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """See ``kthvalue``."""
+    rows = _last(np, x, dim)
+    if placed(rows) and has_equal(rows):
+        order = in_torch_order(kth_steps, comparable(rows), stable_order(rows, False), k)
+    else:
+        order = intp.argpartition(comparable(rows), k - 1, -1)
+    return _in_place_of_row(x, rows, order[..., k - 1], dim, keepdim)
+
+
+@plain
+def plain_kth_with_positions(lib: Any, x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    values, order = lib.sorted_with_positions(x, dim, False)
+    at = (slice(None),) * dim + (slice(k - 1, k) if keepdim else k - 1,)
+    return values[at], order[at]
+
+
+@in_lib
 def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``mode``: the first of the longest runs of equal elements in order."""
-    rows = np.moveaxis(x, dim, -1)
+    rows = _last(np, x, dim)
     order, n = intp.argsort(comparable(rows), -1, "stable"), rows.shape[-1]
     if n > 16 and placed(rows):
         order = in_torch_order(sort_steps, comparable(rows), order, 0, n)
@@ -83,7 +115,7 @@ def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     starts = np.zeros(v.shape, np.int64)
     starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
     where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
-    return in_place_of_row(np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1), dim, keepdim)
+    return _in_place_of_row(x, rows, np.take_along_axis(order, where, -1)[..., 0], dim, keepdim)
 
 
 @plain

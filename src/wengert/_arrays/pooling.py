@@ -112,14 +112,23 @@ def _maxima_of(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: 
     )
 
 
-@with_kernel("compiled_windows.window_maxima")
 def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """The largest element of each window and its flat index; nan is larger than everything."""
+    kind = x.dtype.kind
+    if 0 < x.size <= FEW and kind != "V":
+        place, image, begin = _few_of(x.shape, kernel, stride, padding, dilation, out)
+        windows = x.take(place)
+        at = windows.argmax(-1)
+        at += begin
+        best = windows.take(at)
+        if kind != "f" or (largest := best.item(best.argmax())) == largest:  # no nan
+            return best, image.take(at)
+    return _maxima_of_many(x, kernel, stride, padding, dilation, out)
+
+
+@with_kernel("compiled_windows.window_maxima")
+def _maxima_of_many(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     size = x.shape[x.ndim - len(kernel) :]
-    if 0 < x.size <= FEW and x.dtype.kind != "V":
-        found = _maxima_of_few(x, *_few_of(x.size, size, kernel, stride, padding, dilation, out))
-        if found is not None:
-            return found
     plan = _maxima_of(size, kernel, stride, padding, dilation, out)
     if x.size < MANY:
         return _maxima_by(plan, x, padding)
@@ -157,11 +166,11 @@ FEW = 4096  # elements up to which windows are copied out, which takes few NumPy
 
 
 @functools.lru_cache(128)
-def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
-    """Tables for ``_maxima_of_few``: the position of each element of each window among ``count`` elements, its position
-    in its image, and the beginning of each window in those tables. The window's first element replaces padding.
+def _few_of(shape: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
+    """Tables for windows of few elements: the position of each element of each window in an array of this shape, its
+    position in its image, the beginning of each window in those tables. The window's first element replaces padding.
     """
-    windows = math.prod(out)
+    lead, size, windows = shape[: len(shape) - len(out)], shape[len(shape) - len(out) :], math.prod(out)
     corner, relative = _index_tables(size, kernel, stride, padding, dilation, out)
     first = np.zeros(windows, np.intp) if not any(padding) else _first_inside(out, stride, padding, dilation, kernel)
     inside = np.ones((windows, len(relative)), bool)
@@ -172,9 +181,10 @@ def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, d
         inside &= (at >= 0) & (at < m)
     number = np.where(inside, np.arange(len(relative)), first.reshape(-1, 1))
     image = corner.reshape(-1, 1) + relative[number]
-    images, longest = count // math.prod(size), image.shape[1]
-    place = (np.arange(images)[:, None, None] * math.prod(size) + image).reshape(-1, longest)
-    return place, np.tile(image, (images, 1)).reshape(-1).astype(np.int64), np.arange(0, place.size, longest), out
+    images, longest = math.prod(lead), image.shape[1]
+    place = (np.arange(images)[:, None, None] * math.prod(size) + image).reshape(*lead, *out, longest)
+    begin = np.arange(0, place.size, longest).reshape(place.shape[:-1])
+    return place, np.tile(image, (images, 1)).reshape(-1).astype(np.int64), begin
 
 
 @functools.lru_cache(128)
@@ -199,18 +209,6 @@ def part_maxima(x: Any, out: Ints) -> tuple[Any, Any]:
         at = np.where(bad.any(1), longest - 1 - bad[:, ::-1].argmax(1), at)
     at += np.arange(0, parts.size, longest)
     return parts.take(at).reshape(*lead, *out), intp.int64(table.take(at % max(table.size, 1))).reshape(*lead, *out)
-
-
-def _maxima_of_few(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
-    """``window_maxima`` of few elements; ``None`` if there is nan."""
-    windows = x.take(place)
-    at = windows.argmax(1)
-    at += begin
-    best = windows.take(at)
-    if best.dtype.kind == "f" and (largest := best.item(best.argmax())) != largest:
-        return None
-    shape = (*x.shape[: x.ndim - len(out)], *out)
-    return best.reshape(shape), image.take(at).reshape(shape)
 
 
 def _counter(places: list[Any]) -> Any:
@@ -348,7 +346,8 @@ def means_of_few(shape: Ints, kernel: Ints, stride: Ints, padding: Ints, out: In
     plan = means_of(shape[lead:], kernel, stride, padding, out, *more)
     if plan.reach is not None:
         return None, None, None, None
-    place = _few_of(math.prod(shape), shape[lead:], kernel, stride, padding, (1,) * len(kernel), out)[0]
+    place = _few_of(shape, kernel, stride, padding, (1,) * len(kernel), out)[0]
+    place = place.reshape(-1, place.shape[-1])
     return place, vector_of_ones(place.shape[1], more[-1]), plan.divisor, shape[:lead] + out
 
 

@@ -10,14 +10,16 @@ from .._base.dtypes import BLAS_FLOATS
 from .._base.registry import plain
 from . import intp
 from .along import FEW, read_along
+from .layouts import in_rows
 from .library import in_lib
-from .unstable import has_equal, in_torch_order, kth_steps, largest_steps, placed, sort_steps, unsorted_largest
+from .unstable import has_equal, in_torch_order, largest_steps, placed, sort_steps, unsorted_largest
 
 # NOTE [ Fast stable order ]
 #     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
 #     most 32 bits that orders as its element does, with the element's position in the low half, is such an integer: the
 #     positions come out in stable order. For wider elements an unstable argsort is repaired among equal elements.
 _WORTHWHILE = 2048  # elements, in rows of at least 64
+_INF = float("inf")
 
 
 def comparable(x: Any) -> Any:
@@ -99,12 +101,21 @@ def _last(x: Any, dim: int) -> Any:
 def _back(x: Any, dim: int) -> Any:
     if dim == x.ndim - 1:
         return x
-    return np.ascontiguousarray(x.T if x.ndim == 2 else np.moveaxis(x, -1, dim))
+    return in_rows(x.T if x.ndim == 2 else np.moveaxis(x, -1, dim))
 
 
 def chosen(x: Any, order: Any) -> Any:
     """The elements along the last dim at these positions."""
     return read_along(x, order, x.ndim - 1) if x.flags.c_contiguous else np.take_along_axis(x, order, -1)
+
+
+def _order_in_rows(x: Any, dim: int, descending: bool, stable: bool) -> tuple[Any, Any]:
+    """The array with the dim last, and the positions of its elements in their order."""
+    rows = np.ascontiguousarray(_last(x, dim))
+    order = stable_order(rows, descending)
+    if not stable and rows.shape[-1] > 16 and placed(rows):
+        order = in_torch_order(sort_steps, comparable(rows), order, 0, rows.shape[-1])
+    return rows, np.ascontiguousarray(order)
 
 
 @in_lib
@@ -114,11 +125,22 @@ def sorted_with_positions(x: Any, dim: int, descending: bool, stable: bool = Tru
     if few and x.flags.c_contiguous and x.dtype.kind != "V":
         order = intp.argsort(x, dim, "stable")  # what follows, for few elements in their order
         return read_along(x, order, dim), order
-    rows = np.ascontiguousarray(_last(x, dim))
-    order = stable_order(rows, descending)
-    if not stable and rows.shape[-1] > 16 and placed(rows):
-        order = in_torch_order(sort_steps, comparable(rows), order, 0, rows.shape[-1])
-    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
+    rows, order = _order_in_rows(x, dim, descending, stable)
+    return _back(chosen(rows, order), dim), _back(order, dim)
+
+
+@in_lib
+def sorting_positions(x: Any, dim: int, descending: bool, stable: bool) -> Any:
+    """See ``argsort``."""
+    few = not descending and x.ndim and x.size <= FEW and x.shape[dim] <= 16
+    if few and x.flags.c_contiguous and x.dtype.kind != "V":
+        return intp.argsort(x, dim, "stable")
+    return _back(_order_in_rows(x, dim, descending, stable)[1], dim)
+
+
+@plain
+def plain_sorting_positions(lib: Any, x: Any, dim: int, descending: bool, stable: bool) -> Any:
+    return lib.sorted_with_positions(x, dim, descending, stable)[1]
 
 
 @plain
@@ -141,9 +163,10 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool, in_order: bo
     rows = x if dim == x.ndim - 1 and x.flags.c_contiguous else np.ascontiguousarray(_last(x, dim))
     n = rows.shape[-1]
     if k and n < 64 and rows.size <= FEW and rows is x and x.dtype in BLAS_FLOATS and in_order:  # for few elements
-        flat = rows.ravel()
-        if flat.dot(flat) < np.inf and len({*flat.tolist()}) == rows.size:  # no nan, none equal: any sort is stable
-            order = intp.argsort(-rows if largest else rows)[..., :k].copy()
+        elements = rows.ravel().tolist()
+        if len({*elements}) == len(elements) and sum(elements) < _INF:  # none equal, no nan: any sort is stable
+            order = intp.argsort(rows)
+            order = (order[..., : -k - 1 : -1] if largest else order[..., :k]).copy()
             return read_along(rows, order, dim), order
     if k == 0:
         order = np.zeros((*rows.shape[:-1], 0), np.int64)
@@ -163,7 +186,7 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool, in_order: bo
         order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
         if placed(rows) and _is_tied(key, order):
             order = in_torch_order(largest_steps, key, stable_order(rows, largest), k, first=k)[..., :k]
-    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
+    return _back(chosen(rows, order), dim), _back(in_rows(order), dim)
 
 
 @plain
@@ -173,31 +196,6 @@ def plain_largest_with_positions(
     values, order = lib.sorted_with_positions(x, dim, largest)
     first = (slice(None),) * dim + (slice(0, k),)
     return values[first], order[first]
-
-
-@in_lib
-def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """See ``kthvalue``."""
-    rows = _last(x, dim)
-    if placed(rows) and has_equal(rows):
-        order = in_torch_order(kth_steps, comparable(rows), stable_order(rows, False), k)[..., k - 1 : k]
-    else:
-        order = intp.argpartition(comparable(rows), k - 1, -1)[..., k - 1 : k]
-    return in_place_of_row(chosen(rows, order), order, dim, keepdim)
-
-
-@plain
-def plain_kth_with_positions(lib: Any, x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    values, order = lib.sorted_with_positions(x, dim, False)
-    at = (slice(None),) * dim + (slice(k - 1, k) if keepdim else k - 1,)
-    return values[at], order[at]
-
-
-def in_place_of_row(values: Any, order: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """One value and its position in each row, in the row's place in the array."""
-    if keepdim:
-        return _back(values, dim), _back(order, dim)
-    return values[..., 0], order[..., 0]
 
 
 def flat_rows(rows: Any) -> Any:

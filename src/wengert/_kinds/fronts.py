@@ -66,11 +66,14 @@ def in_one_dim(
     return in_front_of(otherwise, head, shape, lambda: _own(name).names() | more)
 
 
-def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "", **names: Any) -> Any:
+def in_usual_call(
+    otherwise: Any, name: str, values: str = "", unless: str = "", result: Any = None, **names: Any
+) -> Any:
     """A public function that without ``out=`` and ``inplace`` is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of the function's own, which must be numbers if ``unless`` does
     not name them: a condition on these and on the array ``a`` for which it is not; ``names`` has what it names.
+    ``result``: the class of several results.
     """
     written = inspect.unwrap(otherwise)
     code, by_name = written.__code__, written.__kwdefaults__ or {}
@@ -91,11 +94,15 @@ def in_usual_call(otherwise: Any, name: str, values: str = "", unless: str = "",
         "unusual": " or ".join(unusual),
         "unless": "".join(f" or {condition}" for condition in [*of_other_types, unless] if condition),
     }
-    names |= {"otherwise": otherwise, "REAL_NUMBERS": REAL_NUMBERS}
+    names |= {"otherwise": otherwise, "REAL_NUMBERS": REAL_NUMBERS, "named": getattr(result, "_make", None)}
+
+    def parts(own: Shape) -> dict[str, str]:
+        found = _with_values(own, values) | texts
+        return found if result is None else found | {"returned": f"named(({found['returned']}))"}
 
     def shape() -> Shape:
         own = _own(name).shape
         flags = {**own.flags, "modes": False}
-        return Shape("one", USUAL, ", ".join(head), lambda: _with_values(own, values) | texts, **flags)
+        return Shape("one", USUAL, ", ".join(head), lambda: parts(own), **flags)
 
     return in_front_of(otherwise, ", ".join(head), shape, lambda: _own(name).names() | names)

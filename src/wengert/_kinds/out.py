@@ -179,7 +179,11 @@ def _refuse_overlap(outs: Any, results: Any, args: Any, name: str) -> None:
     """
     for o, r in zip(outs, results, strict=False):
         a = o._payload
-        if type(a) is not np.ndarray or type(r._payload) is not np.ndarray or not (a.size or name in APART):
+        if (
+            type(a) is not np.ndarray
+            or not isinstance(r._payload, (np.ndarray, np.generic))
+            or not (a.size or name in APART)
+        ):
             continue
         if name not in _COPIED:
             refuse_repeated(a)

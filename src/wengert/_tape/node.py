@@ -473,6 +473,13 @@ def version_of(tensor: Any) -> Version:
     box = tensor._box
     if box is not None and box.cell is not None:
         return box.cell  # type: ignore[no-any-return]
+    a = tensor._payload
+    if type(a) is ndarray and a.base is None:  # no view: what follows, for a chain of one
+        if box is None:
+            box = tensor._box = Box()
+            box.a = a
+        box.cell = cell = Version()
+        return cell
     chain = [tensor]
     while True:  # a loop, not recursion: a chain of views may be long
         a = tensor._payload

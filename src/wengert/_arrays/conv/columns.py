@@ -290,6 +290,18 @@ def windows(x: Any, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out
     )
 
 
+FEW = 4096  # elements of windows up to which they are taken by a table: that is one NumPy call
+
+
+@functools.lru_cache(64)
+def few_places(shape: Ints, kernel: Ints, dilation: Ints, stride: Ints) -> Any:
+    """The position of each element of the windows of ``(*, C, H, W)`` in columns ``(*, C kh kw, places)``."""
+    *lead, c, h, w = shape
+    out = out_size((h, w), kernel, stride, (0, 0), dilation)
+    numbers = np.arange(math.prod(shape), dtype=np.intp).reshape(math.prod(lead), c, h, w)
+    return windows(numbers, 1, kernel, stride, dilation, out).reshape(*lead, c * math.prod(kernel), math.prod(out))
+
+
 def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: int = 0) -> None:
     """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, from a row of places on."""
     k = len(stride)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.along import FEW, all_below, along, assign, first_outside, rows_of, write_along
+from ..._base.dtypes import INT64
 from ..._base.modes import slow_always
 from ..._tape.tensor import Tensor
 from .index_primitive import is_plain, write_at
@@ -32,15 +33,14 @@ def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
     """
     try:
         a, i = self._payload, index._payload
-    except AttributeError:
+        n = a.shape[dim]
+    except (AttributeError, IndexError, TypeError):
         return -1
     if slow_always or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
         return -1
-    if i.dtype.char not in "lq" or ndim not in (i.ndim, None) or not -a.ndim <= dim < a.ndim or not i.size:
+    if i.dtype is not INT64 or not i.size or (ndim is not None and i.ndim != ndim) or not all_below(i, n):
         return -1
-    if dim < 0:
-        dim += a.ndim
-    return dim if all_below(i, a.shape[dim]) else -1
+    return dim if dim >= 0 else dim + a.ndim
 
 
 class Inside:

@@ -108,7 +108,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if type(key[-1]) is Tensor:
             found = by_tensors(self._payload.shape, key)
             if found is not None:
-                return indexed(self, *found)
+                return _of_arrays(self, *found)
         else:
             x = _by_position(self, self._payload, key)
             if x is not None:
@@ -190,10 +190,11 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
-def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """The dims and index tensors of a key of integer tensors, fitting masks and ``:``; ``None`` for any other key."""
+def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor], list[Any]] | None:
+    """The dims, index tensors and their arrays of a key of integer tensors, fitting masks and ``:``, or ``None``."""
     dims = []
     tensors = []
+    arrays = []
     d = 0
     for item in key:
         if type(item) is Tensor:
@@ -202,6 +203,7 @@ def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int,
                 return None
             dims.append(d)
             tensors.append(item)
+            arrays.append(i)
             if i.dtype.char in "lqi":
                 d += 1
             elif i.dtype.char == "?" and i.shape == shape[d : d + i.ndim]:
@@ -212,7 +214,7 @@ def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int,
             d += 1
         else:
             return None
-    return None if d > len(shape) else (tuple(dims), tensors)
+    return None if d > len(shape) else (tuple(dims), tensors, arrays)
 
 
 COLON = slice(None)
@@ -260,7 +262,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
         if make is not None:
             found = by_tensors(shape, items)
             if found is not None:
-                return x, a, *found
+                return x, a, *found[:2]
         used = _used(items)
         if used > ndim:
             raise _too_many(key, ndim)
@@ -358,6 +360,9 @@ def _used(items: Any) -> int:
     """The number of dimensions that a key consumes; only a mask consumes several."""
     n = len(items)
     for item in items:
+        ty = type(item)
+        if ty is int or ty is slice:
+            continue
         if item is None or item is Ellipsis or isinstance(item, bool):
             n -= 1
         elif isinstance(item, Tensor):
@@ -499,20 +504,31 @@ def place_error(error: Exception, indices: list[Tensor]) -> Exception:
 
 
 def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
+    if type(x._payload) is np.ndarray and all_plain(indices) and (not slow_if_recording or unrecorded_here()):
+        return _of_arrays(x, dims, indices, [i._payload for i in indices])
     try:
-        if type(x._payload) is np.ndarray and all_plain(indices) and (not slow_if_recording or unrecorded_here()):
-            arrays = [i._payload for i in indices]
-            r = index_raw([x._payload, *arrays], dims)
-            fx = x._node
-            if slow_if_recording:
-                return without_history(r)
-            if fx is None:
-                return wrap(r)
-            saved = [[box_of(i) for i in indices], [x._payload.shape, *[i.shape for i in arrays]], dims]
-            return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
         return index([x, *known_masks(indices)], dims)
     except IndexError as error:
         raise place_error(error, indices) from None
+
+
+def _of_arrays(x: Tensor, dims: tuple[int, ...], indices: list[Tensor], arrays: list[Any]) -> Tensor:
+    """``indexed`` for plain arrays."""
+    a, first = x._payload, arrays[0]
+    try:
+        if len(arrays) == 1 and first.size < 1024 and first.dtype.kind == "i" and a.flags.c_contiguous:
+            r = intp.take(a, first, dims[0])
+        else:
+            r = index_raw([a, *arrays], dims)
+    except IndexError as error:
+        raise place_error(error, indices) from None
+    fx = x._node
+    if slow_if_recording:
+        return without_history(r)
+    if fx is None:
+        return wrap(r)
+    saved = [[box_of(i) for i in indices], [a.shape, *[i.shape for i in arrays]], dims]
+    return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
 
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:

@@ -238,8 +238,12 @@ def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha
         node = "IndexAddBackward0" if add else "IndexCopyBackward0"
         made = _put_plainly(self, d, index, source._payload, source._node, add, node)
         if made is not None:
+            made._payload = in_rows(made._payload)
             return made
-    return _line_put("index_add_" if add else "index_copy_", self, dim, index, _times(alpha, source), False)
+    return _new_lines("index_add_" if add else "index_copy_", self, dim, index, _times(alpha, source), False)
+
+
+_new_lines = laid_out(in_rows)(_line_put)
 
 
 def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
@@ -260,7 +264,6 @@ def _put_lines_into(add: bool, self: Tensor, dim: int, index: Any, source: Any, 
 
 @public("torch.index_add Tensor.index_add")
 @with_out(EXACT)
-@laid_out(in_rows)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the slices of ``source`` added at some indices of a dimension.
 
@@ -278,7 +281,6 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 @public("torch.index_copy Tensor.index_copy")
 @with_out(EXACT)
-@laid_out(in_rows)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the slices of ``source`` written at some indices of a dimension.
 
@@ -422,16 +424,16 @@ def _put_fitting(input: Any, indices: Any, values: Any) -> Tensor | None:
         return None
     a, v = input._payload, values._payload
     if v.ndim > 1:
-        check_rank(input, values, *found)
+        check_rank(input, values, *found[:2])
     r = dense(a)
     try:
-        write_at(r, found[0], [i._payload for i in found[1]], v)
+        write_at(r, found[0], found[2], v)
     except (IndexError, ValueError):
         return None
     fx, fv = input._node, values._node
     if fx is None and fv is None:
         return wrap(r)
-    shapes = [a.shape, v.shape, *[i._payload.shape for i in found[1]]]
+    shapes = [a.shape, v.shape, *[i.shape for i in found[2]]]
     saved = [[box_of(i) for i in found[1]], shapes, found[0], False, (fx is not None, fv is not None)]
     return result_of(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
 

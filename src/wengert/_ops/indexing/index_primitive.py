@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+import operator
 from typing import Any
 
 import numpy as np
@@ -274,7 +274,7 @@ def _index_samples(rng: Any) -> Any:
 def index(lib, tensors, dims):
     """The first of ``tensors`` indexed with the others, which are index tensors at ``dims``."""
     x = tensors[0]
-    r = take_at(x, dims, tensors[1:])
+    r = take_at(x, dims, tensors[1:]) if len(dims) == 1 else x[numpy_key(dims, tensors[1:])]
     if r.ndim < 2 or (len(dims) == 1 and x.flags.c_contiguous and tensors[1].dtype.kind != "b"):
         return r
     return _in_order(r, x, dims, tensors[1:])
@@ -286,7 +286,7 @@ def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
     Dimensions have the memory order of ``x``; the indexed ones do not count (ATen's ``TensorIterator``,
     ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
     """
-    if x.flags.c_contiguous or all(outer > inner > 0 for outer, inner in pairwise(x.strides)):
+    if x.flags.c_contiguous or (x.strides[-1] > 0 and all(map(operator.gt, x.strides, x.strides[1:]))):
         # NumPy's contiguous arrays may have any stride in a dimension of size 1
         return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
     taken = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.along import add_along, check_range
+from ..._arrays.along import add_along, check_range, read_along
 from ..._arrays.library import may_share_memory
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
@@ -129,7 +129,7 @@ def gather_public(
     d = -1 if sparse_grad else _fitting(input, dim, index)
     if d >= 0:
         a, fx = input._payload, input._node
-        r = _gather_raw(a, index._payload, d)
+        r = (read_along if a.flags.c_contiguous else _gather_raw)(a, index._payload, d)
         if fx is None:
             return wrap(r)
         if not slow_if_recording:
@@ -394,6 +394,11 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     >>> x.take_along_dim(x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
+    d = -1 if dim is None else _fitting(input, dim, indices)
+    if d >= 0:
+        have, want = input._payload.shape, indices._payload.shape
+        if have == want or have[:d] + have[d + 1 :] == want[:d] + want[d + 1 :]:
+            return gather_public(input, d, indices)
     payload(input, "take_along_dim")
     dtype = logical_dtype(expect_tensor("take_along_dim", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize != 8:
@@ -409,8 +414,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"dimensions for input, and {len(want)} dimensions for indices"
         )
     dim = normal_dim(dim, len(have), "take_along_dim")
-    if _fitting(input, dim, indices) >= 0 and have[:dim] + have[dim + 1 :] == want[:dim] + want[dim + 1 :]:
-        return gather_public(input, dim, indices)
     try:
         both = np.broadcast_shapes(have[:dim] + (1,) + have[dim + 1 :], want[:dim] + (1,) + want[dim + 1 :])
     except ValueError:

@@ -134,9 +134,14 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         if type(key) is tuple and Ellipsis not in key:
             key = (*key, Ellipsis)  # NumPy then returns one element as a 0-dimensional view, not as a number
     try:
-        if ty is Tensor and (v.base is not None or a.base is not None) and may_share_memory(a, v) and meets(a[key], v):
-            return False
-        a[key] = v
+        if ty is Tensor and (v.base is not None or a.base is not None) and may_share_memory(a, v):
+            part = a[key]
+            if v.dtype is a.dtype and part.flags.writeable and _same_place(v, part):
+                v = None  # x[0] += 1 has written the part in place already
+            elif meets(part, v):
+                return False
+        if v is not None:
+            a[key] = v
     except (ValueError, IndexError, TypeError):
         return False  # the general path raises the error
     count_write_at(self, getframe(2))
@@ -172,9 +177,9 @@ def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         if ty is Tensor and v.shape[:1] == (1,):
             return False  # leading dimensions of size one go
         del a
-        return _put_recorded(self, value, *found, False)
+        return _put_recorded(self, value, *found[:2], False)
     try:
-        write_at(a, found[0], [i._payload for i in found[1]], v)
+        write_at(a, found[0], found[2], v)
     except (ValueError, IndexError, TypeError):
         return False
     count_write_at(self, getframe(2))

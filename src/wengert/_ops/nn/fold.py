@@ -8,7 +8,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._arrays.conv.columns import out_size, padded, plain_folded, plain_unfolded, scatter_windows, windows
+from ..._arrays import intp
+from ..._arrays.conv.columns import (
+    FEW,
+    few_places,
+    out_size,
+    padded,
+    plain_folded,
+    plain_unfolded,
+    scatter_windows,
+    windows,
+)
 from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import remembered
@@ -38,6 +48,8 @@ def _columns_shape(shape: Ints, kernel: Ints, dilation: Ints, padding: Ints, str
 )
 def im2col(lib, self, kernel_size, dilation, padding, stride):
     """The windows of ``(*, C, H, W)`` as columns ``(*, C kh kw, places)``."""
+    if 0 < self.size * math.prod(kernel_size) <= FEW and not any(padding):
+        return intp.take(self, few_places(self.shape, kernel_size, dilation, stride))
     *lead, c, h, w = self.shape
     x = padded(self.reshape(math.prod(lead), c, h, w), padding)
     out = out_size(x.shape[2:], kernel_size, stride, (0, 0), dilation)

@@ -11,7 +11,7 @@ from typing import Any
 from ..._arrays.layouts import is_channels_last
 from ..._arrays.pooling import pooled_size
 from ..._base.constants import type_name
-from ..._base.dtypes import FLOATING
+from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import remembered
 from ..._kinds.keywords import with_out
@@ -73,10 +73,8 @@ def per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False
 def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Kernel, stride, padding and dilation per dimension, and the output's size. Raises PyTorch's errors."""
     a = input._payload
-    if a.ndim not in (k + 1, k + 2):
-        raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     found: tuple[Ints, Ints, Ints, Ints, Ints] = _whole_geometry(name, k, a.shape, *given)
-    if a.dtype not in FLOATING or name == "avg_pool3d":
+    if a.dtype is not FLOAT32 and (a.dtype not in FLOATING or name == "avg_pool3d"):
         channels_last = "_channels_last" if name.startswith("max_pool2d") and is_channels_last(a) else ""
         require(input, *(_KERNELS.get(name) or ("fhiu", name + channels_last)))
     return found
@@ -86,6 +84,8 @@ def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, I
 def _whole_geometry(
     name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    if len(shape) not in (k + 1, k + 2):
+        raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     kernel = per_dim(name, "kernel_size", kernel, k)
     empty = stride is None or (isinstance(stride, (tuple, list)) and not stride)
     stride = kernel if empty else per_dim(name, "stride", stride, k, True)
@@ -189,7 +189,7 @@ def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
 
 
 @remembered
-def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
+def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Ints, ...]:
     """Kernel, stride, padding, dilation and the result's length for signals of length n. Raises PyTorch's errors."""
     found: list[Any] = []
     for argument, value in zip(_POSITIONS, (kernel_size, stride, padding, dilation), strict=False):
@@ -217,7 +217,7 @@ def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ce
     count = pooled_size((n,), (kernel,), (step,), (pad,), (apart,), ceil_mode)[0]
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
-    return kernel, step, pad, apart, count
+    return (kernel,), (step,), (pad,), (apart,), (count,)
 
 
 def _check_signals(name: str, input: Tensor) -> None:
@@ -257,10 +257,10 @@ def max_pool1d(
     else:
         geometry = _line(shape[d], kernel_size, stride, padding, dilation, ceil_mode)
         if input._node is None:  # nothing shows PyTorch's detour by images
-            require(input, "fh", "max_pool1d_impl")
-            return TENSORS.max_windows(contiguous(input), *[(x,) for x in geometry])[0]
-        kernel, step, pad, apart, _ = geometry
-        given = (1, kernel), (1, step), (0, pad), (1, apart)
+            if input._payload.dtype is not FLOAT32:
+                require(input, "fh", "max_pool1d_impl")
+            return TENSORS.max_windows(contiguous(input), *geometry)[0]
+        given = [(int(k != 2), *x) for k, x in enumerate(geometry[:4])]
     image = TENSORS.unsqueeze_dim(input, d)
     found = max_pool2d(image, *given, ceil_mode, True)
     values = TENSORS.squeeze_dim(found[0], d)

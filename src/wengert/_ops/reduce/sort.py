@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.layouts import always_rows, like
+from ..._arrays.layouts import like, rows
 from ..._arrays.sorting import comparable, flat_rows, runs_of_rows
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
@@ -25,7 +25,7 @@ from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..elementwise._common import refuse_forward
 from ..indexing._along import bad_index
-from .extrema import along, put_all, with_places, without_dim
+from .extrema import NUMBERS_ONLY, along, put_all, with_places, without_dim
 from .sums import NOT_REAL, dtype_text, is_kind, reduction, unimplemented
 
 _INDEX_DTYPE = exactly(
@@ -62,7 +62,7 @@ def sort(lib, self, dim, descending, stable):
 )
 def argsort(lib, self, dim, descending, stable):
     """The indices that sort the elements along a dim."""
-    return lib.sorted_with_positions(self, dim, descending, stable)[1]
+    return lib.sorting_positions(self, dim, descending, stable)
 
 
 def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
@@ -72,7 +72,12 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
     return dim
 
 
-@reduction("torch.sort Tensor.sort", out_rule=EXACT, one_dim=("sort", "dim, False, False", NOT_REAL, SortResult))
+_DIM = "type(dim) is not int or not -(ndim := a.ndim) <= dim < ndim"  # of a usual call
+_SORT = f"{_DIM} or {NOT_REAL} or type(descending) is not bool or type(stable) is not bool"
+_SORTED = "dim % ndim, descending, stable"
+
+
+@reduction("torch.sort Tensor.sort", out_rule=EXACT, usual=("sort", _SORTED, _SORT, SortResult))
 def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """Sort along a dim: values and their indices. Nan is the largest; equal elements keep their order if ``stable``.
 
@@ -88,7 +93,7 @@ def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: 
     return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending, bool(stable)))
 
 
-@reduction("torch.argsort Tensor.argsort", out_rule=EXACT, one_dim=("argsort", "dim, False, False", NOT_REAL))
+@reduction("torch.argsort Tensor.argsort", out_rule=EXACT, usual=("argsort", _SORTED, _SORT))
 def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the elements along a dim; equal elements as in ``sort``.
 
@@ -115,7 +120,7 @@ def msort(input: Tensor) -> Tensor:
 # ---- topk, kthvalue
 @with_places(
     put_all,
-    layout=always_rows,
+    layout=rows,
     dtypes="fi",
     samples=[((3, 5), (2, 1, True, True)), ((3, 5), (3, 0, False, False)), ((3, 5), (0, 1, True, True))],
 )
@@ -124,7 +129,14 @@ def topk(lib, self, k, dim, largest, sorted):
     return lib.largest_with_positions(self, k, dim, largest, sorted)
 
 
-@reduction("torch.topk Tensor.topk", out_rule=EXACT)
+_OF_K = f"type(k) is not int or {_DIM} or {NUMBERS_ONLY}"
+_TOPK = f"{_OF_K} or not 0 <= k <= a.shape[dim] or type(largest) is not bool or type(sorted) is not bool"
+_KTHVALUE = f"{_OF_K} or not 1 <= k <= a.shape[dim] or type(keepdim) is not bool"
+
+
+@reduction(
+    "torch.topk Tensor.topk", out_rule=EXACT, usual=("topk", "k, dim % ndim, largest, sorted", _TOPK, TopkResult)
+)
 def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dim, and their indices.
 
@@ -146,7 +158,7 @@ def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sort
     return TopkResult._make(topk(input, k, dim, largest, sorted))
 
 
-@with_places(layout=always_rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
+@with_places(layout=rows, dtypes="fi", samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))])
 def kthvalue(lib, self, k, dim, keepdim):
     """The k-th smallest element along a dim, and its index."""
     return lib.kth_with_positions(self, k, dim, keepdim)
@@ -158,6 +170,7 @@ def kthvalue(lib, self, k, dim, keepdim):
         exactly("output values must be of same type as input"),
         exactly("output indices must be of scalar type Long"),
     ),
+    usual=("kthvalue", "k, dim % ndim, keepdim", _KTHVALUE, KthvalueResult),
 )
 def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dim (k counts from 1), and its index.
@@ -391,8 +404,8 @@ def _searched(sorted_sequence: Tensor, input: Any, out_int32: bool, right: bool,
     values = _as_values(input, sorted_sequence)
     if ndim > 1:
         _check_rows(name, sorted_sequence, values)
-    for what, rows in (("boundary", sorted_sequence), ("input value", values)):
-        if isinstance(rows._payload, np.ndarray) and not rows._payload.flags.c_contiguous:
+    for what, given in (("boundary", sorted_sequence), ("input value", values)):
+        if isinstance(given._payload, np.ndarray) and not given._payload.flags.c_contiguous:
             warn_once(
                 f"{name}: {what} tensor is non-contiguous, this will lower the performance due to extra data copy when "
                 f"converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if possible. "

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.layouts import always_rows, rows
+from ..._arrays.layouts import rows
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
+from ..._base.dtypes import INT64
 from ..._base.errors import warn
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import nonempty_dims, normal_dim, rank
@@ -18,7 +19,7 @@ from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import misfit, no_complex_grad, refuse_elements
 from ..._tape.error_text import not_a_tensor
-from ..._tape.promotion import cast
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from ..._tape.view_chain import without_view
 from .extrema import NUMBERS_ONLY, along, shared_by_all, with_places
@@ -203,13 +204,13 @@ def nanmedian_all(lib, self):
     return median_of_all(lib, self, True)
 
 
-@with_places(layout=always_rows, node="MedianBackward1", called="median", **_ALONG)
+@with_places(layout=rows, node="MedianBackward1", called="median", **_ALONG)
 def median_dim(lib, self, dim, keepdim):
     """The lower median along a dim, and its index."""
     return median_along(lib, self, dim, keepdim, False)
 
 
-@with_places(layout=always_rows, node="NanmedianBackward1", called="nanmedian", **_ALONG)
+@with_places(layout=rows, node="NanmedianBackward1", called="nanmedian", **_ALONG)
 def nanmedian_dim(lib, self, dim, keepdim):
     """The lower median along a dim of the elements that are not nan, and its index."""
     return median_along(lib, self, dim, keepdim, True)
@@ -227,6 +228,12 @@ def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, re
     return result(along(of_dim, input, dim, keepdim))
 
 
+def _median_of_all(input: Tensor) -> Any:
+    if type(input) is Tensor and input._payload.dtype.kind in "fiu":
+        return median_all(input)
+    return _median(input, None, False, median_all, median_dim, MedianResult)
+
+
 _MEDIAN_OUT = (
     exactly(
         "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
@@ -242,7 +249,7 @@ _MEDIAN_OUT = (
 @reduction(
     "torch.median Tensor.median",
     out_rule=_MEDIAN_OUT,
-    one_dim=("median_dim", "dim, keepdim", NUMBERS_ONLY, MedianResult),
+    one_dim=("median_dim", "dim, keepdim", NUMBERS_ONLY, MedianResult, _median_of_all),
 )
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements, or along a dim with its index; nan if any element is nan.
@@ -268,7 +275,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 # ---- mode
-@with_places(layout=always_rows, **_ALONG)
+@with_places(layout=rows, **_ALONG)
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim (the smallest of several), and its last index."""
     return lib.most_frequent(self, dim, keepdim)
@@ -362,37 +369,40 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
         positions = positions.ceil()
     elif interpolation == "nearest":
         positions = positions.round()
-    floor = positions.detach().floor()
-    below = TENSORS._take_along(values, cast(floor, np.dtype(np.int64)), last, False)
+    known = positions.detach()
+    floor = known.floor()
+    below = TENSORS._take_along(values, cast(floor, INT64), last, False)
     if interpolation not in ("linear", "midpoint"):
         return below
-    above = TENSORS._take_along(values, cast(positions.detach().ceil(), np.dtype(np.int64)), last, False)
+    above = TENSORS._take_along(values, cast(known.ceil(), INT64), last, False)
     return below.lerp(above, 0.5 if interpolation == "midpoint" else positions - floor)
 
 
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
+    given, dtype = q, logical_dtype(x)
     if not isinstance(q, Tensor):
         if isinstance(q, bool) or not isinstance(q, (int, float)):
             raise not_a_tensor(name, "q", 2, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, dtype=np.float64))
-        q = cast(q, np.dtype(x.dtype.np)) if is_kind(x, "f") else q
+        q = cast(q, dtype) if dtype.kind == "f" else q
     text = "quantile() "
-    if 0 in tuple(x.shape):
+    if 0 in x._payload.shape:
         raise RuntimeError(text + "input tensor must be non-empty")
-    if q.ndim > 1:
+    if q._payload.ndim > 1:
         raise RuntimeError(text + "q must be a scalar or 1D tensor")
-    if str(x.dtype) not in ("torch.float32", "torch.float64"):
+    if dtype.char not in "fd":
         raise RuntimeError(text + "input tensor must be either float or double dtype")
-    if q.dtype is not x.dtype:
+    if logical_dtype(q) is not dtype:
         raise RuntimeError(text + "q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
             f"{text}interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
     text += "q values must be in the range [0, 1]"
-    refuse_elements(q._payload, lambda a: not ((a >= 0) & (a <= 1)).all(), text)
+    if q is given:
+        refuse_elements(q._payload, lambda a: not ((a >= 0) & (a <= 1)).all(), text)
     return q if device_of(x._payload) is CPU else q.to(x.device)
 
 

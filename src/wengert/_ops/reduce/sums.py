@@ -19,7 +19,7 @@ from ..._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, INEXACT, UINT8, as_d
 from ..._base.registry import ARRAYS, plain_body, public
 from ..._base.signatures import shown_with
 from ..._kinds.dims import ABSENT, EVERY_DIM, normal_dim, normal_dims, not_a_bool, numpy_names, numpy_spelling, rank
-from ..._kinds.fronts import in_one_dim
+from ..._kinds.fronts import in_one_dim, in_usual_call
 from ..._kinds.general import general
 from ..._kinds.keywords import with_axis, with_keywords
 from ..._kinds.linear import linear
@@ -54,12 +54,14 @@ def reduction(
     in_out: Any = False,
     given_rule: Any = EXACT,
     one_dim: tuple[Any, ...] | None = None,
+    usual: tuple[Any, ...] | None = None,
 ) -> Callable[[Any], Any]:
     """Decorator: publish a reduction that also accepts ``axis=``, ``keepdims=`` and ``out=`` (``_kinds.keywords``).
 
     ``in_out``: without ``dtype=`` the reduction computes in the dtype of ``out``, with ``dtype_of`` in any dtype;
     ``given_rule`` is the rule for ``out`` beside a ``dtype=``.
-    ``one_dim``: the operator that it is along one dim, and the other arguments of ``in_one_dim``.
+    ``one_dim``: the operator that it is along one dim, and the other arguments of ``in_one_dim``; ``usual``: those of
+    ``in_usual_call``.
     """
 
     def decorate(fn: Any) -> Any:
@@ -79,7 +81,9 @@ def reduction(
             return write_out(out, fn, args, kwargs, rule)
 
         form = with_keywords(fn, otherwise)
-        return public(*names)(form if one_dim is None else in_one_dim(form, *one_dim))
+        if one_dim is not None:
+            form = in_one_dim(form, *one_dim)
+        return public(*names)(form if usual is None else in_usual_call(form, *usual))
 
     return decorate
 

@@ -91,15 +91,16 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    dtype = logical_dtype(vectors[0])
     for x in vectors:
         if x._payload.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
-        if logical_dtype(x) is not logical_dtype(vectors[0]):
+        if logical_dtype(x) is not dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(vectors) >= 2
     if swap:
         vectors[:2] = vectors[1::-1]
-    sizes = tuple(x._payload.size for x in vectors)
+    sizes = tuple([x._payload.size for x in vectors])
     k = len(vectors)
     grids = [expand(view(x, (1,) * i + (x._payload.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
     if swap:

@@ -425,7 +425,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """
     shape = self._payload.shape
     dimension = normal_dim(dimension, len(shape), "unfold")
-    size, step = as_int(size, "unfold", argument="size"), as_int(step, "unfold", argument="step")
+    if type(size) is not int or type(step) is not int:
+        size, step = as_int(size, "unfold", argument="size"), as_int(step, "unfold", argument="step")
     n = shape[dimension] if shape else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")

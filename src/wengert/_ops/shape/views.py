@@ -10,14 +10,14 @@ import numpy as np
 from ..._arrays.library import NEW_AT
 from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn_once
-from ..._base.modes import in_transform
+from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.keywords import with_axis
 from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import view_result
-from ..._tape.tensor import Tensor, alias_payload, in_memory
+from ..._tape.tensor import Tensor, alias_payload, in_memory, wrap
 from ..._tape.view_chain import with_node_name
 from .views_primitive import (
     PERMUTE,
@@ -82,7 +82,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if not a.flags.c_contiguous:
             return with_node_name(t, "ReshapeAliasBackward0")
         return t
-    return reshape(input, r.shape)
+    return reshape(input, r.shape) if input._node is not None or slow_if_recording else wrap(r)
 
 
 def _reshaped(a: Any, size: Any, name: str, argument: str) -> Any:

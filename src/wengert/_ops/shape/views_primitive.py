@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import as_ordered, in_rows
-from ..._arrays.library import NEW_AT
+from ..._arrays.library import NEW_AT, may_share_memory
 from ..._arrays.sums import FEW, add_up
 from ..._base.constants import type_name
 from ..._base.errors import noted
@@ -380,7 +380,7 @@ def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def shares(r: Any, a: Any) -> bool:
     """Whether the array ``r``, just made from ``a`` by ``reshape``, shares the memory of ``a``."""
-    return r.base is not None and np.may_share_memory(r, a)
+    return r.base is not None and may_share_memory(r, a)
 
 
 # Every view operator's formula names ``self_shape``, even if it needs no shape: ``view_result`` always stores it.
