@@ -133,6 +133,9 @@ def test_old_names_and_what_sparse_tensors_cannot_do() -> None:
             g()
     assert T.sparse.DoubleTensor(T.tensor([[1]]), T.tensor([2.0]), (3,)).to_dense().tolist() == [0.0, 2.0, 0.0]
     assert T.dsmm(x, T.ones(3, 1)).tolist() == [[3.0], [9.0]]
+    with pytest.raises(RuntimeError, match="nbytes is not defined for sparse tensors"):
+        x.nbytes.bit_length()
+    assert x.to_sparse_csr().nbytes == 6 * x.itemsize  # of all elements, as in PyTorch
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -232,6 +232,16 @@ def first_outside(index: Any, least: int, n: int) -> int | None:
     return int(index[outside][0])
 
 
+def flipped(x: Any, dims: tuple[int, ...]) -> Any:
+    """The array with some dims in reverse, in NumPy's order."""
+    return x[_backwards(x.ndim, dims)].copy()
+
+
+@functools.lru_cache(256)
+def _backwards(ndim: int, dims: tuple[int, ...]) -> tuple[slice, ...]:
+    return tuple([slice(None, None, -1 if d in dims else None) for d in range(ndim)])
+
+
 def rolled(x: Any, shift: int, dim: int) -> Any:
     """The array with its elements shifted cyclically along a dim, in rows."""
     n = x.shape[dim]

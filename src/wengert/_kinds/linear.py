@@ -105,7 +105,11 @@ def bilinear(
         make_node = slotted(info, node, calls, _sources(info), *_FACTORS, saved_names=info.params)
 
         p = parameters(info)
-        head, core = f"input, other{p['p']}", lambda: _product("input", "other", "", p)
+
+        def core() -> Shape:
+            return _product("input", "other", "", p, needless=when_needless(info.layout, "xa", "ya"))
+
+        head = f"input, other{p['p']}"
         return enter(info, make_node, _product_jvp(info.name), head, core, lambda: names_of(info), names)
 
     return declare

@@ -179,10 +179,11 @@ class Tensor(metaclass=TensorMeta):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-        fn = shown_fn(self)
+        a = self._payload
+        view = type(a) is not ndarray or a.base is not None  # or maybe one
+        fn = shown_fn(self) if view or stale_views else self._node
         if type(fn) in LEAVES:
-            a = self._payload
-            if type(a) is ndarray and a.base is None:  # not a view
+            if not view:
                 return None
             view = view_of(self)
             if view is not None and _of_recorded(view):

@@ -224,7 +224,16 @@ def itemsize(self: Tensor) -> int:
 @attribute("Tensor.nbytes")
 def nbytes(self: Tensor) -> int:
     """Bytes of all elements together."""
-    return self._payload.dtype.itemsize * self._payload.size
+    a = self._payload
+    if type(a) is ndarray:
+        return a.nbytes
+    if getattr(a, "layout", None) is dtypes.sparse_coo:
+        raise RuntimeError(
+            "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the "
+            "nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
+            "numel() by element_size()"
+        )
+    return a.dtype.itemsize * a.size  # type: ignore[no-any-return]
 
 
 @attribute("Tensor._cdata")
@@ -262,9 +271,10 @@ def storage_offset(self: Tensor) -> int:
     >>> torch.ones(2, 3)[1].storage_offset()
     3
     """
-    a = in_memory(self._payload)
+    a = self._payload
     if type(a) is ndarray and a.base is None:
         return 0
+    a = in_memory(a)
     if type(a) is Meta:
         return a.offset // a.itemsize
     if not isinstance(a, ndarray):
@@ -529,7 +539,7 @@ for _name in ("ipu", "vulkan", "mkldnn", "quantized", "nested"):
 
 def _of_device(kind: str) -> None:
     def get(self: Tensor) -> bool:
-        return type(self._payload) is not np.ndarray and device_of(self._payload).type == kind
+        return type(self._payload) is not ndarray and device_of(self._payload).type == kind
 
     get.__doc__ = f"Whether the tensor is on a device of type {kind!r}."
     publish(property(get), f"Tensor.is_{kind}")
@@ -542,13 +552,13 @@ for _name in ("cuda", "xpu", "mps", "xla", "maia", "mtia"):
 @attribute("Tensor.is_meta")
 def is_meta(self: Tensor) -> bool:
     """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
-    return type(self._payload) is not np.ndarray and device_of(self._payload) is META
+    return type(self._payload) is not ndarray and device_of(self._payload) is META
 
 
 @attribute("Tensor.is_cpu")
 def is_cpu(self: Tensor) -> bool:
     """Whether the tensor is on the CPU."""
-    return type(self._payload) is np.ndarray or device_of(self._payload) is CPU
+    return type(self._payload) is ndarray or device_of(self._payload) is CPU
 
 
 _constant("name", None, "``None``: kept for programs that ask.")

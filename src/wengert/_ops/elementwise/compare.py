@@ -389,9 +389,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+    try:
+        a, b = input._payload, other._payload
+    except AttributeError:
         expect_tensors("equal", input=input, other=other)
-    a, b = input._payload, other._payload
+        raise
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
         return a.shape == b.shape and bool(count_nonzero(a == b) == a.size)
     if on_meta(a) or on_meta(b):

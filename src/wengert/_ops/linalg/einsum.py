@@ -25,7 +25,6 @@ from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import without_view
-from ..shape.views import reshape_public
 from .equations import Labels, arguments_of, labels_of, letter_of, ranks_of
 from .matmul import matmul, refuse_batched, refuse_bool, same_dtype
 from .public import floating
@@ -420,8 +419,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         expect_tensors("kron", input=input, other=other)
     spread_a, spread_b, shape = _spread(tuple(input._payload.shape), tuple(other._payload.shape))
-    product = reshape_public(input, spread_a) * reshape_public(other, spread_b)
-    return without_view(reshape_public(product, shape), "UnsafeViewBackward0")
+    product = TENSORS.reshape(input, spread_a) * TENSORS.reshape(other, spread_b)
+    return without_view(TENSORS.reshape(product, shape), "UnsafeViewBackward0")
 
 
 @functools.lru_cache(1024)

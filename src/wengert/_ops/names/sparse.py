@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, strided
 from ..._base.dtypes import dtype as DType
@@ -408,7 +409,7 @@ def dense_dim(self: Tensor) -> int:
 
 def _layout(self: Tensor) -> Any:
     """The layout of the elements: ``torch.strided``, ``torch.sparse_coo``, ``torch.sparse_csr``, ``sparse_csc``."""
-    if type(self._payload) is np.ndarray:
+    if type(self._payload) is ndarray:
         return strided
     return getattr(self._payload, "layout", strided)
 

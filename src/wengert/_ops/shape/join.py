@@ -460,11 +460,12 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
-    if not payload(input, "chunk").shape:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    chunks = as_int(chunks, "chunk", argument="chunks")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if type(chunks) is not int or chunks <= 0:
+        if not payload(input, "chunk").shape:
+            raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+        chunks = as_int(chunks, "chunk", argument="chunks")
+        if chunks <= 0:
+            raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim, n = _sized(input, dim, "chunk")
     return -(-n // chunks), n, dim
 

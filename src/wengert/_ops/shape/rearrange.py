@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import intp
-from ..._arrays.along import rolled
-from ..._arrays.layouts import always_rows, channels_last, in_rows, like, rows
+from ..._arrays.along import flipped, rolled
+from ..._arrays.layouts import always_rows, channels_last, in_rows, like, needless, rows
 from ..._arrays.library import copyto
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
@@ -49,6 +49,7 @@ from .views_primitive import expand, given_twice, ints, listed_ints, none_given,
 
 # ---- flips, rolls, triangles
 @linear(
+    layout=like,
     transpose=lambda xp, g, dims: xp.flip_dims(g, dims),
     node="FlipBackward0",
     batch=("dim", ("dims",)),
@@ -56,15 +57,10 @@ from .views_primitive import expand, given_twice, ints, listed_ints, none_given,
 )
 def flip_dims(lib, self, dims):
     """Reverse some dimensions."""
-    return _flipped(self, dims)
+    return flipped(self, dims)
 
 
-@like
-def _flipped(x: Any, dims: Any) -> Any:
-    key = [slice(None)] * x.ndim
-    for d in dims:
-        key[d] = slice(None, None, -1)
-    return x[tuple(key)].copy()
+_flipped = like(flipped)
 
 
 @linear(
@@ -82,6 +78,7 @@ def rotate(lib, self, k, dims):
     return r.swapaxes(a, b) if k % 2 else r
 
 
+@needless("{a}.flags.c_contiguous")
 def _as_joined(fn: Any) -> Any:
     """The rule of layout: along dims PyTorch joins two parts, which keeps channels last if neither is empty."""
     joined, other = channels_last(fn), always_rows(fn)
@@ -257,6 +254,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     tensor([3, 0, 1, 2])
     """
     a = payload(input, "roll")
+    if type(shifts) is type(dims) is int and a.ndim:  # the usual call
+        return roll_dims(input, (shifts,), (normal_dim(dims, a.ndim, "roll"),))
     steps = ints((shifts,), "roll", "shifts")
     if not steps:
         raise RuntimeError("`shifts` required")

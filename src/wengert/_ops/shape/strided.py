@@ -135,7 +135,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool, strided: A
     if a.flags.c_contiguous and a.size:
         r = np.ndarray(shape, a.dtype, a, 0, strides)
         if not writeable:
-            r.flags.writeable = False
+            r.setflags(False)  # see ``locked``
         return r
     return restrided(a, shape, strides, a.__array_interface__["data"][0], writeable)
 

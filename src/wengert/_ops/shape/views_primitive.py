@@ -119,7 +119,7 @@ def expanded(a: Any, size: tuple[int, ...]) -> Any:
         strides, repeats = _expanded_strides(a.shape, a.strides, size)
         r = np.ndarray(size, a.dtype, a, 0, strides)
         if repeats:
-            r.flags.writeable = False
+            r.setflags(False)  # see ``locked``
         return r
     lead = len(size) - a.ndim
     if size[lead:] == a.shape and size[:lead].count(1) == lead:
