@@ -36,34 +36,44 @@ _LOW, _FEW = frozenset(range(17)), 64  # degrees and their number for which the 
 _VERY_FEW, _LARGE = 8, 1e35  # the number of points that Python computes sooner, and a value that SciPy is asked for
 
 
-def few_of_low_degree(series: str, x: Any, n: Any, first: First, following: Next, shifted: bool = False) -> Any:
-    """The values of one of SciPy's polynomials, or ``None`` if there are many, or a degree is high or a value large.
+def few_of_low_degree(series: str, first: First, following: Next, otherwise: Any, shifted: bool = False) -> Any:
+    """The body of one of SciPy's polynomials: ``otherwise``, but for few points of low degrees Python or SciPy."""
+
+    def body(lib, input, n):
+        if type(input) is not ndarray or type(n) is not ndarray or input.dtype not in BLAS_FLOATS:
+            return otherwise(lib, input, n)
+        size, flat = input.size, input.ndim == 1 == n.ndim
+        if size <= _VERY_FEW and (size == n.size if flat else input.shape == n.shape):
+            points, degrees = (input, n) if flat else (input.ravel(), n.ravel())
+            made = []
+            for point, degree in zip(points.tolist(), degrees.tolist()):  # noqa: B905  `strict` takes longer than a point
+                if 1.0 <= degree < 17.0:
+                    if shifted:
+                        point = 2.0 * point - 1.0
+                    before, now = 1.0, first(point)
+                    for k in range(1, int(degree)):
+                        before, now = now, following(k, point, now, before)
+                    if not -_LARGE < now < _LARGE:
+                        break
+                    made.append(now)
+                elif 0.0 <= degree < 1.0:
+                    made.append(1.0)
+                else:
+                    break
+            else:
+                values = array(made, input.dtype)
+                return values if flat else values.reshape(input.shape)
+        values = _by_scipy(series, input, n) if n.size <= _FEW else None
+        return otherwise(lib, input, n) if values is None else values
+
+    return body
+
+
+def _by_scipy(series: str, x: Any, n: Any) -> Any:
+    """The values, or ``None`` if a degree is high or a value large.
 
     SciPy has no Chebyshev polynomials of the kinds v and w: they are differences and sums of the kind u.
     """
-    if type(x) is not ndarray or type(n) is not ndarray or n.size > _FEW or x.dtype not in BLAS_FLOATS:
-        return None
-    if x.size <= _VERY_FEW and x.shape == n.shape:
-        flat = x.ndim == 1
-        points, degrees = (x, n) if flat else (x.ravel(), n.ravel())
-        made = []
-        for point, degree in zip(points.tolist(), degrees.tolist(), strict=True):
-            if 0.0 <= degree < 1.0:
-                made.append(1.0)
-                continue
-            if not 1.0 <= degree < 17.0:
-                break
-            if shifted:
-                point = 2.0 * point - 1.0
-            before, now = 1.0, first(point)
-            for k in range(1, int(degree)):
-                before, now = now, following(k, point, now, before)
-            if not -_LARGE < now < _LARGE:
-                break
-            made.append(now)
-        else:
-            values = array(made, x.dtype)
-            return values if flat else values.reshape(x.shape)
     degree = n.astype(INTP)  # as SciPy declares them; of nan and inf the lowest
     if not _LOW.issuperset(degree.ravel().tolist()):
         return None
@@ -126,10 +136,7 @@ def chebyshev(kind: str, shifted: bool) -> Any:
     def following(k: int, x: Any, now: Any, before: Any) -> Any:
         return 2 * x * now - before
 
-    def body(lib, input, n):
-        values = few_of_low_degree(series, input, n, first, following, shifted)
-        if values is not None:
-            return values
+    def of_many(lib: Any, input: Any, n: Any) -> Any:
         x, degree = recurrence_points(lib, 2 * input - 1 if shifted else input, n)
         size = lib.abs(x)
         trigonometric = (size < 1) & (degree > lowest)
@@ -144,4 +151,4 @@ def chebyshev(kind: str, shifted: bool) -> Any:
             result = lib.where(end, ends, result)
         return result.astype(x.dtype)
 
-    return body
+    return few_of_low_degree(series, first, following, of_many, shifted)

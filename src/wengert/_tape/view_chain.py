@@ -58,8 +58,9 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 def memory_of(t: Tensor) -> Any:
     """The payload in whose memory a tensor lies: that of before the call for what shows an input of one recorded."""
-    if not getattr(t._payload, "is_traced", False):
-        return t._payload
+    a = t._payload
+    if type(a) is np.ndarray or not getattr(a, "is_traced", False):
+        return a
     chain: list[Any] = []
     for x in sharing(t):
         lifted = t._payload.tracer.lifted.get(id(x))

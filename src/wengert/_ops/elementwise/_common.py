@@ -47,6 +47,17 @@ def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
     return multiply(d, result, d)
 
 
+def real_sign(lib: Any, x: Any) -> Any:
+    """-1, 0 or 1 according to each element's sign; 0 for nan."""
+    if type(x) is ndarray and 0 < x.size <= 4096 and x.dtype.kind == "f":
+        r = lib.sign(x)
+        last = r.item(r.argmax())
+        if last == last:  # NumPy's sign of nan is nan
+            return r
+    zero = lib.ZEROS[x.dtype]
+    return lib.subtract(x > zero, x < zero, dtype=x.dtype)
+
+
 def integer_pairs(rng: Any) -> list[Any]:
     """Samples for operators on pairs of integers."""
     shapes = [((3,), (3,)), ((2, 3), (3,)), ((), (2,)), ((0,), (1,))]

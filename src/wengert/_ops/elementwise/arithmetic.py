@@ -17,7 +17,7 @@ from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
 from ..._arrays.overlap import meets
 from ..._base.constants import type_name
-from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
+from ..._base.dtypes import BLAS_FLOATS, BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn_of_overload
 from ..._base.modes import slow_always
 from ..._base.registry import REGISTRY, own, public, publish
@@ -184,9 +184,9 @@ _SCALED: dict[str, Any] = {
 )
 def _add_scaled(lib, self, other, alpha):
     """``self + alpha * other``."""
-    if self.dtype == bool:
+    if self.dtype is BOOL:
         return lib.logical_or(self, lib.logical_and(other, bool(alpha)))
-    return _in_float32(lambda x, y, k: x + y * k, self, other, alpha)
+    return _in_float32(lib, lambda x, y, k: x + y * k, self, other, alpha)
 
 
 @general(
@@ -197,7 +197,7 @@ def _add_scaled(lib, self, other, alpha):
 )
 def _sub_scaled(lib, self, other, alpha):
     """``self - alpha * other``."""
-    return _in_float32(lambda x, y, k: x - y * k, self, other, alpha)
+    return _in_float32(lib, lambda x, y, k: x - y * k, self, other, alpha)
 
 
 @general(
@@ -208,11 +208,13 @@ def _sub_scaled(lib, self, other, alpha):
 )
 def _rsub_scaled(lib, self, other, alpha):
     """``other - alpha * self``."""
-    return _in_float32(lambda x, y, k: y - x * k, self, other, alpha)
+    return _in_float32(lib, lambda x, y, k: y - x * k, self, other, alpha)
 
 
-def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
+def _in_float32(lib: Any, f: Any, x: Any, y: Any, alpha: Any) -> Any:
     """Compute on float16 operands as PyTorch does: round ``alpha`` first, and the result once at the end."""
+    if x.dtype is getattr(y, "dtype", None) and x.dtype in BLAS_FLOATS:
+        return f(x, y, lib.NUMBERS[x.dtype][alpha])
     if x.dtype != FLOAT16 or getattr(y, "dtype", FLOAT16) != FLOAT16:
         return f(x, y, alpha)
     with np.errstate(all="ignore"):

@@ -83,10 +83,10 @@ def _airy(lib: Any, x: Any) -> Any:
 
 
 def _j0_of_sphere(lib: Any, x: Any) -> Any:
-    zero = x == lib.ZEROS[x.dtype]
-    if lib.count_nonzero(zero) or lib.count_nonzero(lib.isfinite(x)) < x.size:
-        return lib.where(lib.isinf(x), 0.0, lib.where(zero, 1.0, lib.sin(x) / lib.where(zero, 1.0, x))).astype(x.dtype)
-    return lib.sin(x) / x
+    r = lib.sin(x) / x
+    if lib.count_nonzero(r == r) == x.size:
+        return r
+    return lib.where(lib.isinf(x), 0.0, lib.where(x == 0, 1.0, r)).astype(x.dtype)
 
 
 _FIRST, _SECOND = "Bessel function of the first kind of order", "Bessel function of the second kind of order"
@@ -108,10 +108,14 @@ _UNDERIVED: dict[str, tuple[Any, str]] = {  # name -> the function, or SciPy's n
 
 def _declare_underived(name: str, function: Any, doc: str) -> None:
     def body(lib, input):
-        return function(lib, input) if callable(function) else getattr(lib, f"scipy_{function}")(input)
+        return function(lib, input)
 
-    body.__name__, body.__doc__ = name, doc
-    real_function(unary, f"special.{name}", half=False, domain=(0.2, 2.0))(body)
+    def without(input):
+        pass
+
+    made, facts = (body, {}) if callable(function) else (without, {"libname": f"scipy_{function}"})
+    made.__name__, made.__doc__ = name, doc
+    real_function(unary, f"special.{name}", half=False, domain=(0.2, 2.0), **facts)(made)
 
 
 for _name, (_function, _doc) in _UNDERIVED.items():

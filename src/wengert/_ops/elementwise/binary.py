@@ -6,7 +6,6 @@ Functions that PyTorch defines for real numbers only refuse complex numbers with
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from sys import _getframe as getframe
 from typing import Any
 
@@ -140,7 +139,7 @@ def logaddexp2(input, other):
 # ---- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
-    return lib.where(near, self + weight * step, end - step * (lib.NUMBERS[weight.dtype][1.0] - weight))
+    return lib.chosen(near, self + weight * step, end - step * (lib.NUMBERS[weight.dtype][1.0] - weight))
 
 
 @general(
@@ -187,6 +186,11 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     """
     if out is not None:
         return write_out(out, lerp, (input, end, weight), None, SAME if isinstance(weight, Tensor) else None)
+    if type(weight) in REAL_NUMBERS:
+        if _alike(input, end, end):
+            return _lerp_number(input, end, weight)
+    elif _alike(input, end, weight):
+        return _lerp_tensor(input, end, weight)
     if not isinstance(input, Tensor) or not isinstance(end, Tensor):
         raise misfit("lerp", input, end, weight)
     dtype = logical_dtype(input)
@@ -360,8 +364,10 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
             if apart and unrecorded(self, tensor1._node or tensor2._node):
                 try:
                     added = term(b, c, value)
-                    with suppress(*ARITHMETIC):  # see ``_tape.inplace.warned``
+                    try:  # noqa: SIM105  three frames less
                         np.add(a, added, a)
+                    except ARITHMETIC:  # see ``_tape.inplace.warned``
+                        pass
                 except (ValueError, *ARITHMETIC):  # the general path handles it or raises the error
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
                 count_write_at(self, getframe(1))

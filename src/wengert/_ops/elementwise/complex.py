@@ -28,6 +28,7 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
+from ._common import real_sign
 
 COMPLEX_OF: dict[Any, Any] = {
     np.dtype("float16"): "complex32",
@@ -449,5 +450,4 @@ def sgn(lib, input):
         return lib.signs(input)
     if input.dtype.kind == "c":
         return lib.sign(input)
-    zero = lib.ZEROS[input.dtype]
-    return lib.subtract(input > zero, input < zero, dtype=input.dtype)
+    return real_sign(lib, input)

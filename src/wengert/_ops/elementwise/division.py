@@ -171,7 +171,7 @@ def remainder(lib, input, other):
     if input.size >= MANY and input.dtype is getattr(other, "dtype", None) is FLOAT32:
         return lib.remainder_of_many(input, other)
     r = lib.remainder(input, other)
-    return r if lib.count_nonzero(r) == r.size else lib.where(r == lib.ZEROS[r.dtype], lib.copysign(r, input), r)
+    return r if lib.count_nonzero(r) == r.size else lib.chosen(r == lib.ZEROS[r.dtype], lib.copysign(r, input), r)
 
 
 @binary(

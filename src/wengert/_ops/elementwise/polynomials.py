@@ -38,13 +38,10 @@ for _kind in CHEBYSHEV:
 
 # ---- Hermite, Laguerre, Legendre
 def _classical(name: str, series: str, first: First, following: Next, doc: str) -> None:
-    def body(lib, input, n):
-        values = few_of_low_degree(series, input, n, first, following)
-        if values is not None:
-            return values
+    def of_many(lib: Any, input: Any, n: Any) -> Any:
         return recurrence(lib, *recurrence_points(lib, input, n), first, following)
 
-    _publish(name, body, doc)
+    _publish(name, few_of_low_degree(series, first, following, of_many), doc)
 
 
 _classical(

@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from ..._arrays.layouts import like
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INT32
@@ -27,7 +26,7 @@ from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import BOOLS, no_complex, refuse, refuse_all_but_floats, tanh_cotangent
+from ._common import BOOLS, no_complex, real_sign, refuse, refuse_all_but_floats, tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
@@ -341,7 +340,7 @@ def sinc(lib, input):
 def _sinc(lib: Any, x: Any) -> Any:
     number = lib.NUMBERS[x.dtype]
     angle = x * number[math.pi]
-    return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
+    return lib.chosen(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 
 
 # ---- rounding, signs
@@ -511,12 +510,7 @@ def sign(lib, input):
     >>> torch.sign(torch.tensor([-2., 0., 3.]))
     tensor([-1.,  0.,  1.])
     """
-    if type(input) is ndarray and 0 < input.size <= 4096 and input.dtype.kind == "f":
-        r = lib.sign(input)
-        last = r.item(r.argmax())
-        if last == last:  # NumPy's sign of nan is nan
-            return r
-    return lib.subtract(input > 0, input < 0, dtype=input.dtype)
+    return real_sign(lib, input)
 
 
 @general(

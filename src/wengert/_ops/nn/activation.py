@@ -46,6 +46,11 @@ def _split(lib: Any, x: Any) -> tuple[Any, Any]:
     return lib.maximum(zero, x), lib.minimum(zero, x)
 
 
+def _below(lib: Any, x: Any) -> Any:
+    """The second of ``_split``."""
+    return lib.limited(x, None, 0) if x.size >= MANY else lib.minimum(lib.ZEROS[x.dtype], x)
+
+
 def _decay(lib: Any, x: Any, scale: float) -> Any:
     """``exp(x * scale)`` for the negative ones of many elements, 1 for the others (nan too)."""
     return lib.exp(lib.fmin(lib.ZEROS[x.dtype], x) * scale)
@@ -69,6 +74,8 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
 )
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
+    if alpha == scale == input_scale == 1:
+        return lib.maximum(self, lib.expm1(_below(lib, self)))  # expm1(x) >= x
     above, below = _split(lib, self)
     number = lib.NUMBERS[self.dtype]
     below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
@@ -116,9 +123,9 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 )
 def _celu(lib, self, alpha):
     """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
-    above, below = _split(lib, self)
     if alpha == 1:
-        return above + lib.expm1(below)
+        return lib.maximum(self, lib.expm1(_below(lib, self)))  # expm1(x) >= x
+    above, below = _split(lib, self)
     number = lib.NUMBERS[self.dtype]
     return above + lib.expm1(below * number[1.0 / alpha]) * number[alpha]
 

@@ -251,7 +251,8 @@ def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more arguments than the tensor: along a dim, or of pairs."""
-    kwargs = numpy_names(kwargs)
+    if kwargs:
+        kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
         if out is not None:
             kwargs["out"] = out
