@@ -55,6 +55,21 @@ def same(a: Any, b: Any) -> bool:
 
 
 EXPRESSIONS = """
+T.tensor([''])
+T.tensor([[''], 2])
+T.tensor(['', 'a'])
+T.tensor(['', ''], dtype=T.int64)
+T.tensor(['a', ''])
+T.ones(1, True)
+T.ones((2, True, 3))
+T.ones(True, 1)
+T.full((1, True), 2.)
+T.ones(1).new_zeros(2, False)
+T.randint(0, 1, (1, True))
+T.linalg.cholesky_ex(t([[4., 7., 8.], [2., 1., 7.], [1., 2., -5.]]))
+T.linalg.cholesky_ex(t([[4., 2., 1.], [7., 1., 2.], [8., 7., -5.]]), upper=True)
+T.linalg.cholesky_ex(t([[[4., 2.], [2., 1.]], [[4., 0.], [2., 2.]], [[-1., 0.], [3., 2.]]]))
+T.view_as_real(T.linalg.cholesky_ex(t([[1., 2j], [-2j, 1.]]), upper=True).L)
 T.cumsum(x, axis=0)
 x.cumprod(axis=1)
 T.cummax(x, axis=0)

@@ -236,11 +236,18 @@ def cofactor_matrices(a: Any) -> Any:
 # ---- decompositions
 def minor_of(a: Any) -> int:
     """The order of the first minor that is not positive-definite, or 0."""
-    get_lapack_funcs = from_scipy("linalg.lapack").get_lapack_funcs
-
-    (potrf,) = get_lapack_funcs(("potrf",), (a,))
-    factor, info = potrf(a, lower=True)
+    factor, info = _potrf(a)
     return int(info) or (int(np.isnan(factor.diagonal()).argmax()) + 1 if _has_nan_pivot(factor) else 0)
+
+
+def begun_cholesky(a: Any) -> Any:
+    """What LAPACK leaves of a matrix that is not positive-definite: the columns up to that minor are factored."""
+    return _potrf(a)[0]
+
+
+def _potrf(a: Any) -> Any:
+    (potrf,) = from_scipy("linalg.lapack").get_lapack_funcs(("potrf",), (a,))
+    return potrf(a, lower=True)
 
 
 def _has_nan_pivot(factor: Any) -> bool:

@@ -204,7 +204,7 @@ class Node:
     own_derivative = False  # as in its operator's record: its recorded derivative's node is ``NAMEBackwardBackward0``
     piecewise = False  # as in its operator's record: the second derivative is zeros, and not absent
     step_order: tuple[int, ...] | None = None  # the places among ``_edges()`` in the order in which a step gives them
-    viewed: tuple[str, ...] = ()  # the slots of saved operands of which PyTorch saves a view: ``keep_viewed``
+    viewed: tuple[str, ...] = ()  # the slots or names of saved operands of which PyTorch saves a view: ``keep_viewed``
     runs_on_nothing = False  # whether backward runs without a cotangent (``engine.NothingArrives``)
 
     def _edges(self) -> tuple[Node | None, ...]:

@@ -171,12 +171,15 @@ def keep_viewed(box: Box) -> None:
     """Before the array in a box is replaced: nodes of which PyTorch's have saved a view of it continue to use it."""
     if sys.getrefcount(box) <= _UNSAVED:
         return
+    from .saved_hooks import replace_boxes  # seldom needed
+
     own = Box()
     own.a, own.cell = box.a, box.cell
-    for n in gc.get_referrers(box):
-        for name in n.viewed if isinstance(n, Node) else ():
-            if getattr(n, name) is box:
-                setattr(n, name, own)
+    holders = gc.get_referrers(box)
+    holders += gc.get_referrers(*(h for h in holders if type(h) is list))  # the saved values of a node of many
+    for n in holders:
+        if isinstance(n, Node) and n.viewed:
+            replace_boxes(n, box, own, n.viewed)
 
 
 _UNSAVED = 4  # the references to the box of a leaf that no node has saved, here

@@ -159,11 +159,12 @@ def first_stale(n: Any, box: Box) -> Box:
     return next((b for b in boxes if b.cell is not None and b.cell._seq > n._seq), box)
 
 
-def replace_boxes(n: Any, old: Box, new: Box) -> None:
-    """Put a box in the place of another one in a node."""
+def replace_boxes(n: Any, old: Box, new: Box, among: tuple[str, ...] | None = None) -> None:
+    """Put a box in the place of another one in a node. ``among``: only where the value has one of these names."""
     for place in places(n):
         if _get(n, place) is old:
-            _put(n, place, new)
+            if among is None or (place[0] if len(place) == 1 else type(n).plan.uses[place[1]]) in among:
+                _put(n, place, new)
     if type(of_user := getattr(n, "_boxes", None)) is tuple:
         n._boxes = tuple((new if box is old else box, fn) for box, fn in of_user)
 

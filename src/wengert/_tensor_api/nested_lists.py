@@ -56,9 +56,7 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
         kinds = dict.fromkeys(map(type, flat))
     if not flat:
         return np.empty(shape, (dtype or _dtypes.default_dtype).np)
-    if type(flat[0]) is str:
-        raise ValueError("too many dimensions 'str'")
-    if not kinds.keys() <= PYTHON_NUMBERS and any(map(is_sequence, flat)):
+    if not kinds.keys() <= PYTHON_NUMBERS and (type(flat[0]) is str or any(map(is_sequence, flat))):
         return _array_in_order(data, dtype)
     a = array_of_numbers(flat, kinds, dtype)
     return a if len(shape) == 1 else a.reshape(shape)
@@ -68,6 +66,7 @@ def _array_in_order(data: Any, dtype: Dtype | None) -> Any:
     """An array from sequences that are not all alike, read as PyTorch does, so that the first error is PyTorch's.
 
     The first items give the shape, all items the dtype; then each is stored, any iterable in place of a sequence.
+    An empty string is a sequence without items.
     """
     shape, first = [], data
     while is_sequence(first):
@@ -75,8 +74,10 @@ def _array_in_order(data: Any, dtype: Dtype | None) -> Any:
         if not shape[-1]:
             break
         first = first[0]
-    if isinstance(first, str):
-        raise ValueError("too many dimensions 'str'")
+    if isinstance(first, str):  # its first item is a string again, unless it is empty
+        if first:
+            raise ValueError("too many dimensions 'str'")
+        shape.append(0)
     leaves = list(_leaves(data))
     dtype = dtype or _inferred(leaves, dict.fromkeys(map(type, leaves)))
     numbers: list[Any] = []

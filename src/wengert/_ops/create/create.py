@@ -76,7 +76,7 @@ def _sizes(function: str, items: Any, listed: bool) -> tuple[int, ...]:
 
 
 def _one_size(function: str, n: Any, position: int, listed: bool) -> int:
-    if not isinstance(n, (bool, str, float)):
+    if position or not isinstance(n, bool):  # as in PyTorch, all but the first may be bools
         try:
             return operator.index(n)
         except (TypeError, RuntimeError):

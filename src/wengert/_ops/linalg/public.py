@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays.layouts import column_order, in_columns, in_rows
 from ..._arrays.library import lib
-from ..._arrays.linalg import lu_of, minor_of, position_text
+from ..._arrays.linalg import begun_cholesky, lu_of, minor_of, position_text
 from ..._base.dtypes import BLAS_DTYPES
 from ..._base.errors import LinAlgError
 from ..._base.registry import TENSORS, public, publish
@@ -124,13 +124,12 @@ def _zero_pivot(a: Any) -> int:
     return lu_of(a)[2]
 
 
-def _one_by_one(A: Any, infos: Any, of: Any) -> Any:
-    """``of`` each matrix whose info is 0, nan for the others."""
+def _one_by_one(A: Any, infos: Any, of: Any, failed: Any = lambda a: math.nan) -> Any:
+    """``of`` each matrix whose info is 0, ``failed`` of the others."""
     a = opened(A.detach()._payload)[0]
-    r = np.full(a.shape, math.nan, a.dtype)
+    r = np.empty(a.shape, a.dtype)
     for index in np.ndindex(*infos.shape):
-        if not infos[index]:
-            r[index] = of(a[index])
+        r[index] = (failed if infos[index] else of)(a[index])
     return r
 
 
@@ -375,9 +374,10 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     except LinAlgError:
         if check_errors:
             raise
-    infos = _infos(A, minor_of)
-    r = _one_by_one(A, infos, lib.linalg.cholesky)
-    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else np.tril(r)), beside(A, infos)))
+    read = adjoint(A) if upper else A  # of which the lower triangle is read
+    infos = _infos(read, minor_of)
+    r = np.tril(_one_by_one(read, infos, lib.linalg.cholesky, begun_cholesky))
+    return CholeskyEx((beside(A, r.swapaxes(-1, -2).conj() if upper else r), beside(A, infos)))
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")

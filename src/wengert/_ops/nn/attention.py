@@ -16,7 +16,7 @@ from ..._arrays.attention import as_cotangent, attended, is_fused
 from ..._arrays.layouts import always_rows, like
 from ..._base.dtypes import FLOATING, get_default_dtype
 from ..._base.modes import is_grad_enabled
-from ..._base.registry import ARRAYS, TENSORS, plain_body, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name
@@ -107,6 +107,11 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
     ``tape``: a list that receives the parts of the work and their weights for the backward pass, or ``None``.
     """
     return attended(query, key, value, mask, causal, scale, tape)
+
+
+REGISTRY["attention"].node.viewed = property(  # PyTorch's kernel takes four dimensions; others are products of matrices
+    lambda n: () if n.values[0].a.ndim == 4 else ("query", "key", "value")
+)
 
 
 @plain_body

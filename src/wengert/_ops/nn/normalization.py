@@ -18,7 +18,7 @@ from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.errors import noted
-from ..._base.registry import ARRAYS, TENSORS, plain_body, public
+from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
 from ..._kinds.general import general
 from ..._kinds.laid_out import lay, with_channels_of
 from ..._kinds.slow_path import require
@@ -195,6 +195,15 @@ def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
 def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     """The input standardised over groups of channels, scaled and shifted."""
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+def _viewed(n: Any) -> tuple[str, ...]:
+    """PyTorch's ``instance_norm``, a group for each channel, standardises a view and repeats the weight."""
+    x, view = (n.values[n.plan.uses.index(name)] for name in ("input", "view"))
+    return ("input", "weight") if view[0] == math.prod(x.a.shape[:2]) else ()
+
+
+REGISTRY["norm_groups"].node.viewed = property(_viewed)
 
 
 # ---- public functions
