@@ -278,7 +278,7 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
         and type(a) is type(t) is np.ndarray
         and a.ndim == 2
         and t.ndim == 1
-        and t.dtype == np.int64
+        and t.dtype is INT64
         and a.dtype.kind == "f"
         and len(t) == len(a) > 0
         and not 0 <= ignore_index < a.shape[1]
@@ -435,7 +435,7 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     a, t = input._payload, target._payload
-    if weight is None and type(a) is type(t) is np.ndarray and a.ndim == 2 and t.ndim == 1 and t.dtype == np.int64:
+    if weight is None and type(a) is type(t) is np.ndarray and a.ndim == 2 and t.ndim == 1 and t.dtype is INT64:
         if len(t) == len(a) > 0 and a.dtype in BLAS_FLOATS and a.shape[1] and all_below(t, a.shape[1]):
             return multi_margin(input, target, None, code, p, margin)
     if weight is not None and weight._payload.ndim != 1:

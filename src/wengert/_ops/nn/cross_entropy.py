@@ -166,7 +166,7 @@ def cross_entropy(
             weight is None
             and not slow_if_recording
             and len(t) == len(a) > 0
-            and t.dtype == INT64
+            and t.dtype is INT64
             and not 0 <= ignore_index < a.shape[1]
             and all_below(t, a.shape[1])
             and a.flags.c_contiguous

@@ -216,7 +216,7 @@ def check_mixed(t: Any, *others: Any) -> None:
     """Refuse other dtypes than the input's, but for float32 beside a half-precision input, as under autocast."""
     found = [logical_dtype(o) for o in others if o is not None]
     own = logical_dtype(t)
-    if all(dtype is own for dtype in found):
+    if found.count(own) == len(found):
         return
     if any(dtype is not FLOAT32 for dtype in found):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
@@ -350,8 +350,10 @@ def group_norm(
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    _refuse_single([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
     n, c = shape[:2]
+    m = math.prod(shape[2:])
+    if n * c // num_groups * m == 1:
+        _refuse_single([1, num_groups, *shape[2:]])
     if c % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -364,7 +366,7 @@ def group_norm(
                 f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
     _check_float(input, "GroupNormKernelImpl", weight, bias)
-    view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
+    view = (n * num_groups, c // num_groups * m)
     made = norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     return with_channels_of(input, made)
 

@@ -42,7 +42,8 @@ from ..indexing.copy_fill import fill_
 from ..indexing.index_primitive import index
 from .join import in_order
 from .strided import as_strided, checked_diagonal
-from .view_copies import diagonal_copy
+from .strided import diagonal as diagonal_of
+from .view_copies import named_copy
 from .views import reshape_public, view_public
 from .views_primitive import expand, given_twice, ints, listed_ints, none_given, payload, unsqueeze_dim
 
@@ -386,7 +387,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     if ndim == 1:
         return diag_embed(input, diagonal)
     if ndim == 2:
-        return diagonal_copy(input, diagonal)
+        return named_copy(diagonal_of(input, diagonal))
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
 
 

@@ -27,6 +27,8 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 def _copy_of(view: Tensor) -> Tensor:
     """A copy of a view, with the view's history."""
     a = view._payload
+    if type(a) is np.ndarray and type(view._node) is not NoHistory:  # as usual
+        return wrap(a.copy(), view._node)
     if isinstance(a, Dual):  # a dual tensor may be written later, and its memory is the program's
         return view.clone()
     node = None if type(view._node) is NoHistory else view._node
@@ -35,11 +37,15 @@ def _copy_of(view: Tensor) -> Tensor:
     return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, node)
 
 
+def named_copy(view: Tensor, node: str | None = None) -> Tensor:
+    """A copy of a view, with the view's history under another name: by default that of the view's own copy."""
+    copy = _copy_of(view)
+    return copy if copy._node is None else with_node_name(copy, node or type(view._node).__name__ + "_copy")
+
+
 def _copy_form(name: str, of: Any, node: str | None = None, out_rule: Any = EXACT) -> Any:
     def form(*args: Any, **kwargs: Any) -> Tensor:
-        view = of(*args, **kwargs)
-        copy = _copy_of(view)
-        return copy if copy._node is None else with_node_name(copy, node or type(view._node).__name__ + "_copy")
+        return named_copy(of(*args, **kwargs), node)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"``{name.removesuffix('_copy')}``, as a copy."
@@ -68,12 +74,11 @@ def _viewed(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         return reshape_public(self, *shape)
 
 
-diagonal_copy = _copy_form("diagonal_copy", diagonal)
 for _name, _of in {
     "view_copy": _viewed, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
     "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._payload.ndim + 1, "unsqueeze_copy")),
     "squeeze_copy": squeeze, "expand_copy": _expanded, "as_strided_copy": as_strided, "unfold_copy": unfold,
-    "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
+    "diagonal_copy": diagonal, "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
 }.items():  # fmt: skip
     _copy_form(_name, _of)
 
