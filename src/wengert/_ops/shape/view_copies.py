@@ -78,7 +78,8 @@ for _name, _of in {
     "view_copy": _viewed, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
     "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._payload.ndim + 1, "unsqueeze_copy")),
     "squeeze_copy": squeeze, "expand_copy": _expanded, "as_strided_copy": as_strided, "unfold_copy": unfold,
-    "diagonal_copy": diagonal, "slice_copy": _slice, "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
+    "diagonal_copy": diagonal, "slice_copy": _slice,
+    "select_copy": select_public, "alias_copy": alias, "detach_copy": lambda self: self.detach(),
 }.items():  # fmt: skip
     _copy_form(_name, _of)
 
