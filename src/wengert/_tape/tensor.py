@@ -156,11 +156,11 @@ class Tensor(metaclass=TensorMeta):
     @property
     def requires_grad(self) -> bool:
         """Whether operators on this tensor are recorded."""
-        a = self._payload
-        if type(a) is not ndarray or a.base is None:  # not a view
-            return (current_fn(self) if stale_views else self._node) is not None
         if self._node is not None and not stale_views:
             return True
+        a = self._payload
+        if type(a) is not ndarray or a.base is None:  # not a view
+            return bool(stale_views) and current_fn(self) is not None
         view = view_of(self)
         if view is None:
             return self._node is not None
