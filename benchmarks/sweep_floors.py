@@ -156,7 +156,8 @@ m.{var|std}({1|0|-1, keepdim=True})
 m.aminmax()""",
     "pieces: three to six NumPy calls, and one loop in C++": """
 F.{hardshrink|softshrink|hardsigmoid|hardswish|selu|elu|logsigmoid|softplus}({x|m})
-{torch.sinc(x)|torch.sgn(x)|x % y|torch.remainder(x, y)|x.lerp(y, y)|t.clamp_(0, 1)|t **= 2|t.lerp_(n, 0.1)}""",
+{torch.sinc(x)|torch.sgn(x)|x % y|torch.remainder(x, y)|x.lerp(y, y)|t.clamp_(0, 1)|t **= 2|t.lerp_(n, 0.1)}
+t.{addcmul_(n, n)|addcdiv_(n, m, value=0.1)}""",
     "rows: five to eight NumPy calls, and one loop in C++": """
 F.{softmax|log_softmax|softmin}(m, dim={1|0|-1})
 m.{softmax|log_softmax}({dim=1|dim=0|-1})
@@ -166,16 +167,16 @@ F.{avg_pool2d(p, 2)|glu(m)|prelu(m, s.reshape(1))}
 F.batch_norm(m, None, None, training=True)""",
     "indices: all are checked before any is used": """
 {m.gather(1, j)|m.scatter_add(1, j, n)|m.index_add(0, i, n)|m.index_select(1, i)|m.scatter(1, j, n)}
-{m.index_fill(0, i, 1.0)|F.nll_loss(m, i, reduction='sum')}
+{m.scatter(1, j, 1.0)|m.index_fill(0, i, 1.0)|F.nll_loss(m, i, reduction='sum')}
 t.{scatter_(1, j, n)|scatter_add_(1, j, n)|index_add_(0, i, n)|index_copy_(0, i, n)}
 torch.{bucketize|searchsorted}(y.sort()[0].detach(), x.detach())""",
     "composed: several recorded operators, as in PyTorch": """
 {torch.kron(x, y)|torch.quantile(x, 0.5)}
 torch.{vstack|hstack}({[x, y]|(m, n)})
 {F.cosine_similarity(m, n)|torch.cartesian_prod(x, y)|torch.outer(x, y)|x.outer(y)|m.diff(dim=1)|m.diff(dim=0)}
-{torch.broadcast_tensors(x, y)|torch.stack((m, n))|torch.cov(k)}""",
+{torch.broadcast_tensors(x, y)|torch.stack((m, n))|torch.cov(k)|b[i[:1], :, 1]|torch.fft.ifft(x)}""",
     "NumPy's own wrapper in Python around its LAPACK": """
-torch.linalg.qr(v)""",
+torch.linalg.{qr|cholesky}(v)""",
 }
 
 
