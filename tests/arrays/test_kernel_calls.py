@@ -157,7 +157,7 @@ def test_maxima_of_windows(data: Any, dtype: Any, shape: tuple[int, int, int]) -
         return
     out = pooling.pooled_size(shape[1:], kernel, stride, padding, dilation, data.draw(st.booleans()))
     x = data.draw(arrays(shape, dtype))
-    check(windows.window_maxima, pooling.window_maxima, x, kernel, stride, padding, dilation, out)
+    check(windows.window_maxima, pooling.maxima_of_many, x, kernel, stride, padding, dilation, out)
 
 
 @MANY

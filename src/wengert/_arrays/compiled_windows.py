@@ -193,7 +193,7 @@ _SHORT = 6  # windows of a row below which NumPy's calls over all rows are faste
 
 
 def window_maxima(k: Kernels, x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
-    """``pooling.window_maxima`` of signals and images."""
+    """``pooling.maxima_of_many`` of signals and images."""
     rank = len(kernel)
     if rank > 2 or x.dtype.char not in "fd" or not math.prod(out) or out[-1] < _SHORT:
         return None

@@ -123,11 +123,12 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
         best = windows.take(at)
         if kind != "f" or (largest := best.item(best.argmax())) == largest:  # no nan
             return best, image.take(at)
-    return _maxima_of_many(x, kernel, stride, padding, dilation, out)
+    return maxima_of_many(x, kernel, stride, padding, dilation, out)
 
 
 @with_kernel("compiled_windows.window_maxima")
-def _maxima_of_many(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
+def maxima_of_many(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
+    """``window_maxima`` of many elements, or of some with nan."""
     size = x.shape[x.ndim - len(kernel) :]
     plan = _maxima_of(size, kernel, stride, padding, dilation, out)
     if x.size < MANY:
