@@ -67,7 +67,8 @@ def silent_functions(one: Any) -> Any:
 
 
 concatenate, copyto, putmask = map(undispatched, (np.concatenate, np.copyto, np.putmask))
-may_share_memory = undispatched(np.may_share_memory)
+may_share_memory: Any = undispatched(np.may_share_memory)
+vdot: Any = undispatched(np.vdot)  # the fastest sum over any array: of squares, it tells of nan and of large numbers
 
 
 def in_lib(fn: Any, name: str | None = None) -> Any:

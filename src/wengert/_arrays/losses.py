@@ -12,7 +12,7 @@ from .._base.registry import plain
 from . import intp
 from .compiled import FEWEST, with_kernel
 from .large import sum_of
-from .library import in_lib, table_of_ones, vector_of_ones
+from .library import in_lib, table_of_ones, vdot, vector_of_ones
 from .softmax_large import log_sums, row_starts
 from .sums import sum_of_all
 from .threads import LARGE, among_rows, rows
@@ -101,8 +101,7 @@ def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
     """The losses of a few rows and their probabilities, in float64; ``None`` where exponentials would be extreme."""
     n = x.shape[1]
     w = x.astype(FLOAT64)
-    flat = w.ravel()
-    if not flat.dot(flat) <= _SAFE_SQUARES:
+    if not vdot(w, w) <= _SAFE_SQUARES:
         return None
     p = _exp(w, w)
     p /= p.dot(table_of_ones(n, n, FLOAT64))

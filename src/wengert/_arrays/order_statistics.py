@@ -11,7 +11,7 @@ from .._base.registry import plain
 from . import intp
 from .extrema import of_rows
 from .layouts import in_rows
-from .library import in_lib
+from .library import in_lib, vdot
 from .sorting import comparable, stable_order
 from .unstable import has_equal, in_torch_order, kth_steps, placed, sort_steps
 from .variance import FEW
@@ -25,10 +25,8 @@ def median_positions(rows: Any, ignore_nan: bool, shown: bool = False) -> Any:
     """
     n = rows.shape[-1]
     middle = (n - 1) // 2
-    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # a sum finds nan faster
-        flat = rows.ravel()
-        if flat.dot(flat) < np.inf:
-            return _at(rows, middle, shown)
+    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS and vdot(rows, rows) < np.inf:  # it finds nan faster
+        return _at(rows, middle, shown)
     rows = comparable(rows)
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():

@@ -36,7 +36,7 @@ def scanned(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
     if wide is x.dtype or wide.kind == "i":
         r = ufunc.accumulate(x, dim, wide)
     elif x.size < _LARGE or type(x) is not np.ndarray:
-        r = ufunc.accumulate(x, dim, wide).astype(x.dtype)
+        r = ufunc.accumulate(x.astype(wide), dim).astype(x.dtype)  # NumPy's own conversion takes longer
     else:
         r = _scan_in_parts(ufunc, x, dim, wide)
     return _flipped(r, dim) if reverse else r

@@ -14,7 +14,7 @@ from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from .._base.registry import plain
 from . import softmax_large
 from .large import sum_over
-from .library import in_lib, table_of_ones, vector_of_ones
+from .library import in_lib, table_of_ones, vdot, vector_of_ones
 from .threads import LARGE, rows
 
 _max: Any = np.maximum.reduce
@@ -93,8 +93,7 @@ def softmax_rows(x: Any, dim: int) -> Any:
     n, last, dtype = x.shape[dim], x.ndim - 1, x.dtype
     short = n <= _SMALL_ROW and x.size * n <= _SMALL
     if x.size and (x.size < _MANY or (short and dim == last)) and dtype in BLAS_FLOATS:
-        flat = x.ravel()
-        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
+        r = _exp(x) if vdot(x, x) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
         if short and dim == last:
             r /= r.dot(table_of_ones(n, n, dtype))
         else:
@@ -126,8 +125,7 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
     n = x.shape[dim]
     if x.dtype is FLOAT32 and 1 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and (dim == x.ndim - 1 or x.ndim == 2):
         w = x.astype(FLOAT64)
-        flat = w.ravel()
-        if flat.dot(flat) <= _SAFE_SQUARES_64:
+        if vdot(w, w) <= _SAFE_SQUARES_64:
             s, ones = _exp(w), table_of_ones(n, n, FLOAT64)
             s = s.dot(ones) if dim == x.ndim - 1 else ones.dot(s)
             w -= _log(s, s)
@@ -205,8 +203,7 @@ def rows_logsumexp(x: Any, dim: int) -> Any:
         return softmax_large.log_sum_exp(x)
     if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):
         w = x.astype(np.float64)
-        flat = w.ravel()
-        if flat.dot(flat) <= _SAFE_SQUARES_64:
+        if vdot(w, w) <= _SAFE_SQUARES_64:
             return np.log(_exp(w).dot(vector_of_ones(x.shape[dim], w.dtype))).astype(np.float32)
     return None
 

@@ -11,7 +11,7 @@ from .._base.registry import plain
 from . import intp
 from .along import FEW, read_along
 from .layouts import in_rows
-from .library import in_lib
+from .library import in_lib, vdot
 from .unstable import has_equal, in_torch_order, largest_steps, placed, sort_steps, unsorted_largest
 
 # NOTE [ Fast stable order ]
@@ -34,7 +34,7 @@ def stable_order(x: Any, descending: bool) -> Any:
     if x.size < _WORTHWHILE or n < 64:
         if not descending:
             return intp.argsort(x, -1, "stable")
-        if x.dtype in BLAS_FLOATS and (flat := x.ravel()).dot(flat) < np.inf:  # no nan, whose place is the same
+        if x.dtype in BLAS_FLOATS and vdot(x, x) < np.inf:  # no nan, whose place is the same
             return intp.argsort(-x, -1, "stable")
         return n - 1 - intp.argsort(x[..., ::-1], -1, "stable")[..., ::-1]
     if x.dtype.itemsize <= 4 and x.dtype.kind in "fiub":
