@@ -721,3 +721,18 @@ def test_layouts_of_products_that_are_computed_are_torchs(torch: Any) -> None:
         return found
 
     assert seen(T) == seen(torch)
+
+
+ALIASES = ("unsqueeze(0)", "transpose(0, 1)", "t()", "permute(1, 0)", "detach()", "coalesce()", "squeeze(0)", "float()")
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+@pytest.mark.parametrize("write", ["mul_(3)", "div_(2)", "neg_()", "zero_()", "add_(u)"])
+def test_writes_reach_the_tensors_that_share_values_in_torch(alias: str, write: str, torch: Any) -> None:
+    def seen(lib: Any) -> list[Any]:
+        s = lib.eye(2).to_sparse().coalesce()
+        u = eval(f"s.{alias}", {"s": s})
+        eval(f"u.{write}", {"u": u})
+        return [s.to_dense().tolist(), u.to_dense().tolist()]
+
+    assert seen(T) == seen(torch)

@@ -232,9 +232,8 @@ class Operators(StoredOperators):
             x, y = y, x
         if isinstance(y, Sparse):
             return intersection(x, y)
-        if np.ndim(y) == 0:
-            return x.like(x.values * y)
-        return x.like(x.values * np.broadcast_to(y, x.shape)[tuple(x.indices)])
+        y = y if np.ndim(y) == 0 else np.broadcast_to(y, x.shape)[tuple(x.indices)]
+        return Sparse(x.indices[...], x.values * y, x.shape, x.coalesced)  # see ``become``: ``mul_`` writes to no values
 
     def div(self, x: Any, y: Any) -> Any:
         """The quotient by a number."""
@@ -318,10 +317,11 @@ class Operators(StoredOperators):
         shape = list(x.shape)
         shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
         if dim0 >= n:
-            return Sparse(x.indices, np.swapaxes(x.values, dim0 - n + 1, dim1 - n + 1), tuple(shape), x.coalesced)
+            values = np.swapaxes(x.values, dim0 - n + 1, dim1 - n + 1).copy()
+            return Sparse(x.indices, values, tuple(shape), x.coalesced)
         order = list(range(n))
         order[dim0], order[dim1] = dim1, dim0
-        return Sparse(x.indices[order], x.values, tuple(shape), dim0 == dim1 and x.coalesced)
+        return Sparse(x.indices[order], x.values.copy(), tuple(shape), dim0 == dim1 and x.coalesced)
 
     def matrix_t(self, x: Any) -> Sparse:
         return self.transpose_dims(x, 0, 1) if x.ndim == 2 else x

@@ -381,6 +381,8 @@ def detach(input: Tensor) -> Tensor:
         a = alias_payload(input, t)
         if not isinstance(a, np.ndarray):
             a = _without_history(a)
+            if getattr(a, "layout", None) is dtypes.sparse_coo:  # with the values in common, not what replaces them
+                a = a.like(a.values)
             t.__dict__["_detached"] = True
             if getattr(a, "is_traced", False):
                 shared_payload(input, t, counted=True)
