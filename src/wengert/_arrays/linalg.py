@@ -252,7 +252,10 @@ def _potrf(a: Any) -> Any:
 
 def _has_nan_pivot(factor: Any) -> bool:
     """Whether a Cholesky factor has one: OpenBLAS goes on after it, and all that follow are nan."""
-    return bool(factor.size) and bool(np.isnan(factor[..., -1, -1]).any())
+    if factor.ndim == 2 and factor.size:
+        last = factor.item(-1)
+        return bool(last != last)
+    return bool(np.isnan(factor[..., -1:, -1:]).any())
 
 
 def lu_without_pivots(a: Any) -> Any:

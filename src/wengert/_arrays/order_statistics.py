@@ -12,7 +12,7 @@ from . import intp
 from .extrema import of_rows
 from .layouts import in_rows
 from .library import in_lib, vdot
-from .sorting import comparable, stable_order
+from .sorting import chosen, comparable, stable_order
 from .unstable import has_equal, in_torch_order, kth_steps, placed, sort_steps
 from .variance import FEW
 
@@ -108,12 +108,12 @@ def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     order, n = intp.argsort(comparable(rows), -1, "stable"), rows.shape[-1]
     if n > 16 and placed(rows):
         order = in_torch_order(sort_steps, comparable(rows), order, 0, n)
-    v = np.take_along_axis(rows, order, -1)
+    v = chosen(rows, order)
     steps = np.arange(v.shape[-1])
     starts = np.zeros(v.shape, np.int64)
     starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
     where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
-    return _in_place_of_row(x, rows, np.take_along_axis(order, where, -1)[..., 0], dim, keepdim)
+    return _in_place_of_row(x, rows, chosen(order, where)[..., 0], dim, keepdim)
 
 
 @plain

@@ -233,7 +233,8 @@ class Operators(StoredOperators):
         if isinstance(y, Sparse):
             return intersection(x, y)
         y = y if np.ndim(y) == 0 else np.broadcast_to(y, x.shape)[tuple(x.indices)]
-        return Sparse(x.indices[...], x.values * y, x.shape, x.coalesced)  # see ``become``: ``mul_`` writes to no values
+        # other indices, if equal: ``mul_`` writes to no values that others share, see ``become``
+        return Sparse(x.indices[...], x.values * y, x.shape, x.coalesced)
 
     def div(self, x: Any, y: Any) -> Any:
         """The quotient by a number."""

@@ -66,10 +66,11 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
 
 
 def _largest_first(ratio: np.ndarray, k: int) -> np.ndarray:
-    ratio = np.where(np.isnan(ratio), np.inf, ratio)  # 0 / 0, which topk puts first
+    if not ratio.item(ratio.argmax()) <= math.inf:  # nan, of 0 / 0, which topk puts first
+        ratio = np.where(np.isnan(ratio), np.inf, ratio)
     order = argsort(-ratio)
     leading = ratio[order[: k + 1]]
-    if (leading[1:] == leading[:-1]).any():
+    if np.count_nonzero(leading[1:] == leading[:-1]):
         return np.array(topk_order(ratio.tolist(), k), np.int64)
     return order[:k]
 

@@ -39,6 +39,7 @@ import numpy as np
 
 from ..._base.dtypes import FLOAT32, FLOAT64
 from ..._base.forks import held
+from ..library import NUMBERS
 from .box_muller import LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
 from .libm import libm
 from .twister import BLOCK_WORDS as _BLOCK_WORDS
@@ -363,7 +364,7 @@ class Generator:
 
     def _coins(self, count: int, p: float) -> np.ndarray:
         """A bool array: for the next `count` float64 uniforms, whether each is below `p`."""
-        return self._whole_numbers(count) < p * 2.0**53
+        return self._whole_numbers(count) < NUMBERS[FLOAT64][p * 2.0**53]
 
     def _block_normals32(self, count: int) -> np.ndarray:
         """The next `count` >= 16 float32 standard normals made by blocks.

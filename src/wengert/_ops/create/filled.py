@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
-from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import BY_NUMPY, INT64, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.limits import finfo
 from ..._base.modes import slow_if_recording
@@ -85,11 +85,12 @@ def full(size: Any, fill_value: Any, **kwargs: Any) -> Tensor:
     >>> torch.full((2,), 3), torch.full((2,), 3.)
     (tensor([3, 3]), tensor([3., 3.]))
     """
-    if type(fill_value) is float and not kwargs and not slow_if_recording:
+    kind = type(fill_value)
+    if (kind is float or (kind is int and fill_value)) and not kwargs and not slow_if_recording:
         plain = type(size) is tuple and plain_shape(size) is size
-        if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
+        if plain and -9e18 < fill_value < 9e18 and dtypes.default_np.itemsize > 2:
             try:
-                a = np.empty(size, dtypes.default_np)
+                a = np.empty(size, dtypes.default_np if kind is float else INT64)
                 a.fill(fill_value)
                 return wrap(a)
             except (ValueError, MemoryError):

@@ -37,8 +37,7 @@ def linspace(start: Any, end: Any, steps: Any = None, **kwargs: Any) -> Tensor:
         if each is not None:
             return each  # type: ignore[no-any-return]
     asked = options_of("linspace", kwargs)
-    usual = type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0
-    low, high, count = (start, end, steps) if usual else _space_arguments("linspace", start, end, steps)
+    low, high, count = _space_arguments("linspace", start, end, steps)
     np_dtype = _space_dtype("linspace", low, high, asked, count).np
     if asked.device is not None and meta_device(asked.device):
         spaced: Any = Meta((count,), np_dtype)
@@ -93,6 +92,8 @@ def _of_tensors(space: Any, start: Any, end: Any, kwargs: dict[str, Any]) -> Any
 
 
 def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    if type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0:
+        return start, end, steps
     bounds = {"start": start, "end": end}
     dims = {name: value._payload.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
     if any(dims.values()):

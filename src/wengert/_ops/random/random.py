@@ -50,7 +50,10 @@ def filled_row(self: Tensor, make: Any, *args: Any) -> bool:
         return False
     with default_generator._lock:
         values = make(default_generator, a.size, *args)
-    a[...] = values if a.ndim == 1 else values.reshape(a.shape)
+    if a.ndim == 1:
+        a[...] = values
+    else:
+        a.flat = values  # sooner than in the shape of ``a``
     count_write_at(self, getframe(2))
     return True
 

@@ -52,9 +52,9 @@ def _in_last(loop: str, a: Any, dims: Ints) -> Any:
     return getattr(_LOOPS, loop)(a, 1, np.empty(shape, _COMPLEX[a.dtype]))
 
 
-def _scaled(r: Any, scale: float, dtype: Any) -> Any:
+def _scaled(lib: Any, r: Any, scale: float) -> Any:
     if scale != 1:
-        r *= dtype.type(scale)
+        r *= lib.NUMBERS[r.dtype][scale]
     return r
 
 
@@ -75,7 +75,7 @@ def fft_c2c(lib, self, dims, scale, forward):
             transform = lib.fft.fft(self, None, d) if forward else lib.fft.ifft(self, None, d, "forward")
     else:
         transform = lib.fft.fftn(self, axes=dims) if forward else lib.fft.ifftn(self, axes=dims, norm="forward")
-    return _scaled(transform, scale, self.real.dtype)
+    return _scaled(lib, transform, scale)
 
 
 def _r2c_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, scale: float, onesided: bool) -> Any:
@@ -103,7 +103,7 @@ def fft_r2c(lib, self, dims, scale, onesided):
             transform = (lib.fft.rfft if onesided else lib.fft.fft)(self, None, dims[0])
     else:
         transform = lib.fft.rfftn(self, axes=dims) if onesided else lib.fft.fftn(self, axes=dims)
-    return _scaled(transform, scale, self.dtype)
+    return _scaled(lib, transform, scale)
 
 
 def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scale: float) -> Any:
@@ -130,9 +130,9 @@ def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scal
 def fft_c2r(lib, self, dims, size, scale):
     """The real inverse transform of half of the frequencies, of ``size`` in the last of dims."""
     if len(dims) == 1:
-        return _scaled(lib.fft.irfft(self, size, dims[0], "forward"), scale, self.real.dtype)
+        return _scaled(lib, lib.fft.irfft(self, size, dims[0], "forward"), scale)
     sizes = [self.shape[d] for d in dims[:-1]] + [size]
-    return _scaled(lib.fft.irfftn(self, sizes, dims, norm="forward"), scale, self.real.dtype)
+    return _scaled(lib, lib.fft.irfftn(self, sizes, dims, norm="forward"), scale)
 
 
 # ---- arguments
@@ -222,17 +222,18 @@ def _is_usual(x: Any, n: int | None, dim: int, norm: str | None) -> bool:
 
 
 def _c2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
-    if forward and _is_usual(x, n, dim, norm):
+    if _is_usual(x, n, dim, norm):
         a = x._payload
-        last = (a.ndim - 1,)
-        return TENSORS.fft_c2c(x, last, 1.0, True) if a.dtype.kind == "c" else TENSORS.fft_r2c(x, last, 1.0, False)
-    x = _inexact(x)
-    d = _dim(x, dim)
-    size = x._payload.shape[d] if n is None else operator.index(n)
-    _check_sizes((size,))
-    scale = _scale(norm, size, forward)
-    x = _resized(x, (size,), (d,))
-    if logical_dtype(x).kind == "c":
+        d, scale, kind = a.ndim - 1, 1.0 if forward else 1 / a.shape[-1], a.dtype.kind
+    else:
+        x = _inexact(x)
+        d = _dim(x, dim)
+        size = x._payload.shape[d] if n is None else operator.index(n)
+        _check_sizes((size,))
+        scale = _scale(norm, size, forward)
+        x = _resized(x, (size,), (d,))
+        kind = logical_dtype(x).kind
+    if kind == "c":
         return TENSORS.fft_c2c(x, (d,), scale, forward)
     r = TENSORS.fft_r2c(x, (d,), scale, False)
     return r if forward else TENSORS.conj(r)
