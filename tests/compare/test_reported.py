@@ -336,6 +336,9 @@ T._cast_Float(x, 1)
 T._softmax_backward_data(x, x, 1, 1)
 T._weight_norm(x, True)
 T.frobenius_norm(x, {})
+T.mean(i, out=T.zeros(()))
+T.mean(x > 0, 1, out=T.zeros(2))
+T.mean(i, 0, dtype=T.float32, out=T.zeros(()))
 """
 
 

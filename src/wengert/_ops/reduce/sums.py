@@ -300,6 +300,8 @@ def mean(
             raise not_a_bool("mean", "keepdim", keepdim)
         return mean_all(input) if dim is ABSENT and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
+        if dtype is None and isinstance(input, Tensor) and is_kind(input, "biu"):
+            raise no_mean("Input", dtype_text(input))
         rule = _MEAN_OF_ALL if dim in (None, ABSENT) else EXACT if dtype else None
         dtype = dtype or dtype_for(out, input)
         return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling}, rule)
