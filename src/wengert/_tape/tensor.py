@@ -180,10 +180,10 @@ class Tensor(metaclass=TensorMeta):
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         a = self._payload
-        view = type(a) is not ndarray or a.base is not None  # or maybe one
-        fn = shown_fn(self) if view or stale_views else self._node
+        no_view = type(a) is ndarray and a.base is None
+        fn = self._node if no_view and not stale_views else shown_fn(self)
         if type(fn) in LEAVES:
-            if not view:
+            if no_view:
                 return None
             view = view_of(self)
             if view is not None and _of_recorded(view):

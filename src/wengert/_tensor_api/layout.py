@@ -233,7 +233,7 @@ def nbytes(self: Tensor) -> int:
             "nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
             "numel() by element_size()"
         )
-    return a.dtype.itemsize * a.size  # type: ignore[no-any-return]
+    return int(a.dtype.itemsize * a.size)
 
 
 @attribute("Tensor._cdata")

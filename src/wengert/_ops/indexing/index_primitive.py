@@ -274,7 +274,7 @@ def _index_samples(rng: Any) -> Any:
 def index(lib, tensors, dims):
     """The first of ``tensors`` indexed with the others, which are index tensors at ``dims``."""
     x = tensors[0]
-    r = take_at(x, dims, tensors[1:]) if len(dims) == 1 else x[numpy_key(dims, tensors[1:])]
+    r = take_at(x, dims, tensors[1:])
     if r.ndim < 2 or (len(dims) == 1 and x.flags.c_contiguous and tensors[1].dtype.kind != "b"):
         return r
     return _in_order(r, x, dims, tensors[1:])

@@ -40,10 +40,8 @@ def _negative(xp: Any, x: Any) -> Any:
 
 def _split(lib: Any, x: Any) -> tuple[Any, Any]:
     """The positive and the negative elements, each 0 elsewhere; -0 is in both, so that sums keep its sign."""
-    if x.size >= MANY:
-        return lib.limited(x, 0, None), lib.limited(x, None, 0)
-    zero = lib.ZEROS[x.dtype]
-    return lib.maximum(zero, x), lib.minimum(zero, x)
+    above = lib.limited(x, 0, None) if x.size >= MANY else lib.maximum(lib.ZEROS[x.dtype], x)
+    return above, _below(lib, x)
 
 
 def _below(lib: Any, x: Any) -> Any:

@@ -351,9 +351,7 @@ def group_norm(
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     n, c = shape[:2]
-    m = math.prod(shape[2:])
-    if n * c // num_groups * m == 1:
-        _refuse_single([1, num_groups, *shape[2:]])
+    _refuse_single([n * c // num_groups, num_groups, *shape[2:]])
     if c % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -366,7 +364,7 @@ def group_norm(
                 f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
     _check_float(input, "GroupNormKernelImpl", weight, bias)
-    view = (n * num_groups, c // num_groups * m)
+    view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
     made = norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     return with_channels_of(input, made)
 

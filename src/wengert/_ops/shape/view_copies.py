@@ -27,14 +27,14 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 def _copy_of(view: Tensor) -> Tensor:
     """A copy of a view, with the view's history."""
     a = view._payload
-    if type(a) is np.ndarray and type(view._node) is not NoHistory:  # as usual
-        return wrap(a.copy(), view._node)
     if isinstance(a, Dual):  # a dual tensor may be written later, and its memory is the program's
         return view.clone()
     node = None if type(view._node) is NoHistory else view._node
+    if isinstance(a, (np.ndarray, Meta)):
+        return wrap(a.copy(), node)
     if getattr(a, "is_traced", False):  # unlike the values of transforms, it becomes an array that can be written
         return wrap(a.laid_out(np.ndarray.copy), node)
-    return wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, node)
+    return wrap(a, node)
 
 
 def named_copy(view: Tensor, node: str | None = None) -> Tensor:
