@@ -45,23 +45,23 @@ def is_frozen() -> bool:
     return frozen
 
 
-def _listed(kind: type) -> list[Any]:
-    """Every object of a class that the collector lists: each refers to its class."""
-    classes = [kind]
+def _listed(*kinds: type) -> list[Any]:
+    """Every object of some classes that the collector lists: each refers to its class."""
+    classes = list(kinds)
     for cls in classes:
         below: list[type] = type.__subclasses__(cls)
         classes += [c for c in below if c not in classes]
     # not isinstance, which asks an object for its __class__
-    return [o for o in gc.get_referrers(*classes) if issubclass(type(o), kind)]
+    return [o for o in gc.get_referrers(*classes) if issubclass(type(o), kinds)]
 
 
 def _living(kind: type) -> list[Any]:
     """The same; those that the program has frozen are listed too, and stay frozen."""
     if not is_frozen():
         return _listed(kind)
+    gc.collect()  # what is garbage now would be frozen, and never be freed
     gc.unfreeze()
     try:
-        gc.collect()  # what is garbage now would be frozen, and never be freed
         return _listed(kind)
     finally:
         gc.freeze()
@@ -76,11 +76,11 @@ def living_of(kind: type) -> list[Any]:
     Those that the program has frozen are found once for each freeze, by a second one, since the collector does not tell
     of them otherwise.
     """
-    listed = _listed(kind)
+    listed = _listed(kind, _Mark)  # one search of the heap, which may be large, finds both
     mark, frozen = _frozen.get(kind, (None, ()))
-    if mark is None or not lists(mark):
+    if not any(o is mark for o in listed):
         frozen = weakref.WeakSet(_living(kind)) if is_frozen() else ()
         _frozen[kind] = _Mark(), frozen
     found = {id(o): o for o in frozen}
-    found.update((id(o), o) for o in listed)
+    found.update((id(o), o) for o in listed if type(o) is not _Mark)
     return list(found.values())
