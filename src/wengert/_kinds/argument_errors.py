@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import re
-import types
 from collections.abc import Iterable
 from operator import attrgetter
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -142,9 +142,15 @@ def _function_of(frame: Any, call: Call | None, args: tuple[Any, ...]) -> tuple[
             return _PREFIXES[space] + call.name, function
     called = call.name if call is not None else ""
     found = [(prefix, called, _named(space, called)) for space, prefix in _PREFIXES.items()]
-    found = [each for each in found if _runs(each[2], frame)] or [
-        (prefix, name, fn) for space, prefix in _PREFIXES.items() for name, fn in _here(space) if _runs(fn, frame)
-    ]
+    found = [each for each in found if _runs(each[2], frame)]
+    if not found:
+        place = frame.f_globals  # asked once: there are thousands of functions
+        found = [
+            (prefix, name, fn)
+            for space, prefix in _PREFIXES.items()
+            for name, fn in _here(space)
+            if type(fn) is FunctionType and fn.__globals__ is place and _runs(fn, frame)
+        ]
     if not found:
         return "", None
     bound = call is not None and _is_bound(call, args, found[0][2])
@@ -184,7 +190,7 @@ _DEFINITION = attrgetter("co_firstlineno", "co_name", "co_filename")
 
 def _runs(fn: Any, frame: Any) -> bool:
     """Whether a frame is one of a function, whose code may have changed meanwhile."""
-    if not isinstance(fn, types.FunctionType) or fn.__globals__ is not frame.f_globals:
+    if not isinstance(fn, FunctionType) or fn.__globals__ is not frame.f_globals:
         return False
     if "FIRST_CALL" in frame.f_globals:  # a namespace of its own
         return True
@@ -268,7 +274,7 @@ def _origin(error: BaseException) -> str:
 
 def _annotated(function: Any) -> Any:
     """The function with named parameters behind the decorators of a public function."""
-    while isinstance(function, types.FunctionType):
+    while isinstance(function, FunctionType):
         inner = getattr(function, "__wrapped__", None)
         if inner is None:
             if function.__code__.co_flags & inspect.CO_VARARGS and function.__name__.endswith("_"):
