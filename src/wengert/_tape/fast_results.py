@@ -88,7 +88,7 @@ def view_results(
         f = lines.user_frame(f)
         n._code = c = f.f_code
     n._lasti = lasti = f.f_lasti
-    n.outputs_meta = [(a.shape, a.dtype) for a in arrays]
+    n.outputs_meta = meta = []
     several = several_views(input._payload)
     for k, a in enumerate(arrays):
         t = make()
@@ -102,6 +102,7 @@ def view_results(
         m._hooks = None
         m._code = c
         m._lasti = lasti
+        meta.append((a.shape, a.dtype))
         tensors.append(t)
     return tuple(tensors)
 

@@ -27,7 +27,7 @@ def _note_memory(a: Any) -> None:
     """Enter the memory of an array of which such views are being made."""
     if not no_grad_views:
         viewed_memory.clear()
-    viewed_memory.add(id(owner_of(a) if type(a) is ndarray else a))
+    viewed_memory.add(id(a if type(a) is not ndarray or a.base is None else owner_of(a)))
 
 
 class SeveralViews(Mark):
@@ -48,6 +48,7 @@ def _none() -> SeveralViews | None:
     return None
 
 
+_forget = no_grad_views.remove
 _living: Callable[[], SeveralViews | None] = _none  # a weak reference to the one that all living views have
 
 
@@ -58,7 +59,7 @@ def several_views(a: Any) -> SeveralViews:
     made = _living()
     if made is None:
         made = SeveralViews()
-        _living = weakref.ref(made, no_grad_views.remove)
+        _living = weakref.ref(made, _forget)
         no_grad_views.append(_living)
     return made
 

@@ -1,7 +1,8 @@
-"""Masks and positions: ``masked_select``, ``masked_scatter``, ``nonzero``, ``one_hot``."""
+"""Masks and positions: ``masked_select``, ``masked_scatter``, ``nonzero``, ``one_hot``, ``unravel_index``."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -224,3 +225,32 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     r = np.zeros((*a.shape, num_classes), np.int64)
     r.reshape(-1)[np.arange(0, r.size, num_classes) + a.reshape(-1)] = 1
     return wrap(r)
+
+
+@public("torch.unravel_index")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Convert flat indices in row-major order to one tensor of indices for each dimension.
+
+    >>> torch.unravel_index(torch.tensor([5]), (2, 3))
+    (tensor([1]), tensor([2]))
+    """
+    a = payload(indices, "unravel_index")
+    if a.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    other = next((n for n in shape if not isinstance(n, int)), 0)
+    if not isinstance(other, int):
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(other)}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    size, steps = math.prod(shape), []
+    for n in shape:
+        size = size // n if n else 0
+        steps.append(max(size, 1))
+    if not shape:
+        return ()
+    flat = indices.long()
+    below, sizes = (flat.new_tensor(values) for values in (steps, [max(n, 1) for n in shape]))
+    return (flat.unsqueeze(-1) // below % sizes).unbind(-1)  # PyTorch gives slices of one tensor

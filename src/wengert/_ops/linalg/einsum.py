@@ -24,7 +24,7 @@ from ..._kinds.slow_path import no_complex_grad, require
 from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tape.view_chain import without_view
+from ..shape.views_primitive import reshape
 from .equations import Labels, arguments_of, labels_of, letter_of, ranks_of
 from .matmul import matmul, refuse_batched, refuse_bool, same_dtype
 from .public import floating
@@ -420,7 +420,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
         expect_tensors("kron", input=input, other=other)
     spread_a, spread_b, shape = _spread(tuple(input._payload.shape), tuple(other._payload.shape))
     product = TENSORS.reshape(input, spread_a) * TENSORS.reshape(other, spread_b)
-    return without_view(TENSORS.reshape(product, shape), "UnsafeViewBackward0")
+    return reshape(product, shape)
 
 
 @functools.lru_cache(1024)

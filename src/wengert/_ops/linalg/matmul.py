@@ -577,8 +577,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     tensor([[3, 4],
             [6, 8]])
     """
-    expect_tensors("outer", input=input, vec2=vec2)
-    for name, t in (("self", input), ("vec2", vec2)):
-        if t._payload.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
+    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
+        expect_tensors("outer", input=input, vec2=vec2)
+    if not input._payload.ndim == vec2._payload.ndim == 1:
+        name, t = ("self", input) if input._payload.ndim != 1 else ("vec2", vec2)
+        raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
     return TENSORS.reshape(input, (input._payload.shape[0], 1)) * vec2

@@ -44,9 +44,9 @@ def _kind(mode: str) -> str:
     return mode
 
 
-def _is_kept(x: Any, n: int, out: int, kind: str) -> bool:
-    """Whether PyTorch leaves a dim as it is, whatever the scale. Not so the gradient."""
-    return n == out and (kind.startswith("smooth ") or x.dtype == np.uint8)
+def _is_kept(x: Any, kind: str) -> bool:
+    """Whether PyTorch leaves a dim that keeps its size as it is, whatever the scale. Not so the gradient."""
+    return bool(kind.startswith("smooth ") or x.dtype == np.uint8)
 
 
 # ---- operators
@@ -82,7 +82,7 @@ def upsample(lib, self, size, mode, align_corners, scales):
     for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
         k = d - self.ndim + len(size)
         n, out = x.shape[d], size[k]
-        if _is_kept(x, n, out, kind):
+        if n == out and _is_kept(x, kind):
             continue
         plan = (n, out, kind, align_corners, scales[k], x.dtype.char)
         if kind.startswith("nearest"):
@@ -101,7 +101,7 @@ def plain_upsample(lib, self, size, mode, align_corners, scales):
     x = self.astype(np.float32) if self.dtype.itemsize == 2 else self
     for k, out in enumerate(size):
         d = x.ndim - len(size) + k
-        if _is_kept(x, x.shape[d], out, _kind(mode)):
+        if x.shape[d] == out and _is_kept(x, _kind(mode)):
             continue
         positions, w = taps(x.shape[d], out, _kind(mode), align_corners, scales[k], x.dtype.char)
         parts = [lib.take(x, lib.table(positions[:, i]), d) for i in range(positions.shape[1])]
@@ -210,8 +210,8 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[t
             f"dimensions of {list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in "
             "(N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
         )
-    factors = tuple(float(f) for f in factors)
-    size = tuple(math.floor(n * f) for n, f in zip(spatial, factors, strict=True))
+    factors = tuple(map(float, factors))
+    size = tuple([math.floor(n * f) for n, f in zip(spatial, factors, strict=True)])
     return size, (None,) * k if recompute else factors
 
 

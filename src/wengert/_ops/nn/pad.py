@@ -289,7 +289,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (1, 2), mode="replicate")
     tensor([[1, 1, 2, 3, 3, 3]])
     """
-    expect_tensors("pad", input=input)
+    if not isinstance(input, Tensor):
+        expect_tensors("pad", input=input)
     pads = _pads(pad)
     if mode == "constant":
         return _pad_constant(input, pads, 0 if value is None else float(value) if type(value) is int else value)

@@ -10,13 +10,14 @@ import numpy as np
 from ..._base.errors import warn_once
 from ..._base.registry import public
 from ..._kinds.general import general
+from ..._tape.fast_results import view_result
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.index_primitive import index
 from .broadcasting import listed, row, tensor_list
 from .join import stack
 from .views import reshape_public
-from .views_primitive import expand, payload, view
+from .views_primitive import EXPAND, VIEW, expand, expanded, payload, view
 
 
 def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
@@ -101,11 +102,20 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if swap:
         vectors[:2] = vectors[1::-1]
     sizes = tuple([x._payload.size for x in vectors])
-    k = len(vectors)
-    grids = [expand(view(x, (1,) * i + (x._payload.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
+    grids = [_along(x, i, sizes) for i, x in enumerate(vectors)]
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)
+
+
+def _along(x: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
+    """A vector along a dimension of a grid."""
+    a = x._payload
+    shape = (1,) * dim + (sizes[dim],) + (1,) * (len(sizes) - dim - 1)
+    if type(a) is not np.ndarray:
+        return expand(view(x, shape), sizes)
+    column = view_result(VIEW, x, (shape,), a.reshape(shape), 3)
+    return view_result(EXPAND, column, (sizes,), expanded(column._payload, sizes), 3)
 
 
 @public("torch.cartesian_prod")

@@ -108,7 +108,7 @@ def _stacked(arrays: Any, dim: int) -> Any:
     r = concatenate([a[index] for a in arrays], dim)
     if r.ndim == 5 and dim < 2 and all(map(is_channels_last, arrays)):
         return relaid(r, strides_in_order(r.shape, (0, 1, 3, 4, 2), r.itemsize))
-    return in_order(r)
+    return r if r.flags.c_contiguous else in_order(r)
 
 
 def _split_jvp(name: str) -> Any:
@@ -166,6 +166,8 @@ def unbind(lib, self, dim):
     """The slices at each index of a dimension."""
     if self.ndim == 2:
         return tuple(self.T if dim else self)  # NumPy makes the views in one go; of a vector it would make scalars
+    if self.ndim == 1:
+        return tuple([self[i, ...] for i in range(self.shape[0])])
     lead = COLONS[dim]
     return tuple([self[lead + (i, ...)] for i in range(self.shape[dim])])
 
@@ -216,10 +218,12 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     arrays, edges = _plain_arrays(tensors)
     if arrays and type(dim) is int:
         try:
-            r = in_order(concatenate(arrays, dim), arrays)
+            r = concatenate(arrays, dim)
         except ValueError:
             pass  # the checks below raise the error
         else:
+            if r.ndim > 3 or not r.flags.c_contiguous:
+                r = in_order(r, arrays)
             if edges.count(None) == len(edges):
                 return without_history(r)
             shapes = [a.shape for a in arrays]
@@ -283,14 +287,13 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
         dim = axis
     arrays, edges = _plain_arrays(tensors)
     if arrays and type(dim) is int and -1 <= dim <= arrays[0].ndim:
-        shape = arrays[0].shape
-        for a in arrays:
-            if a.shape != shape:
-                break
-        else:
-            if dim < 0:
-                dim = len(shape)
+        if dim < 0:
+            dim = arrays[0].ndim
+        try:
             r = _stacked(arrays, dim)
+        except (ValueError, IndexError):
+            pass  # the checks below raise the error
+        else:
             return without_history(r) if edges.count(None) == len(edges) else result_of(STACK, tuple(edges), [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
@@ -311,7 +314,14 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
 
-def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
+def _joined(tensors: Any, name: str, at_least: Any, least: int) -> Any:
+    """The tensors with at least ``least`` dimensions: ``at_least`` of each."""
+    if type(tensors) in LISTS and tensors:
+        for x in tensors:
+            if type(x) is not Tensor or x._payload.ndim < least:
+                break
+        else:
+            return tensors
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
@@ -326,7 +336,7 @@ def hstack(tensors: Any) -> Tensor:
     >>> torch.hstack((torch.tensor([1]), torch.tensor([2, 3])))
     tensor([1, 2, 3])
     """
-    tensors = _joined(tensors, "hstack", vector)
+    tensors = _joined(tensors, "hstack", vector, 1)
     return cat_public(tensors, 0 if tensors[0]._payload.ndim == 1 else 1)
 
 
@@ -339,7 +349,7 @@ def vstack(tensors: Any) -> Tensor:
     tensor([[1, 2],
             [3, 4]])
     """
-    return cat_public(_joined(tensors, "vstack", row), 0)
+    return cat_public(_joined(tensors, "vstack", row, 2), 0)
 
 
 @public("torch.dstack")
@@ -351,7 +361,7 @@ def dstack(tensors: Any) -> Tensor:
     tensor([[[1, 3],
              [2, 4]]])
     """
-    return cat_public(_joined(tensors, "dstack", cube), 2)
+    return cat_public(_joined(tensors, "dstack", cube, 3), 2)
 
 
 @public("torch.column_stack")
@@ -363,7 +373,7 @@ def column_stack(tensors: Any) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    return hstack(_joined(tensors, "column_stack", _column))
+    return hstack(_joined(tensors, "column_stack", _column, 2))
 
 
 def _column(x: Tensor) -> Tensor:
@@ -375,7 +385,8 @@ def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
     shape = payload(tensor, name).shape
     if not shape:
         raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
-    dim = normal_dim(dim, len(shape), name)
+    if type(dim) is not int or not 0 <= dim < len(shape):
+        dim = normal_dim(dim, len(shape), name)
     return dim, shape[dim]
 
 
@@ -391,11 +402,11 @@ def split_public(
     sections = split_size_or_sections if split_size is None else split_size
     if sections is None:
         raise TypeError("Tensor.split() missing 1 required positional argument: 'split_size'")
-    if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
+    if type(sections) is not int and (isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__")):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
-    if type(sections) is int and sections > 0 and type(tensor._payload) is np.ndarray:
-        return view_results(SPLIT, tensor, (sections, dim), PIECES(tensor._payload, sections, dim), [dim])
+    if type(sections) is int and sections > 0 and type(a := tensor._payload) is np.ndarray:
+        return view_results(SPLIT, tensor, (sections, dim), PIECES(a, sections, dim), [dim])
     return _views(SPLIT, tensor, _piece(sections, n), dim)
 
 
@@ -433,7 +444,7 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
             f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_name(sizes)}"
         )
     sizes = ints((sizes,), "split_with_sizes", "split_sizes")
-    if any(s < 0 for s in sizes):
+    if min(sizes, default=0) < 0:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
         )
@@ -456,7 +467,10 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension gives ``chunks`` pieces
         return split_with_sizes(input, (0,) * chunks, dim)
-    return _views(SPLIT, input, split_size, dim)
+    a = input._payload
+    if type(a) is not np.ndarray:
+        return split(input, split_size, dim)
+    return view_results(SPLIT, input, (split_size, dim), PIECES(a, split_size, dim), [dim])
 
 
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:

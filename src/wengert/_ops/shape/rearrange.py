@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from sys import _getframe as getframe
 from typing import Any
 
@@ -176,8 +175,14 @@ _kept_outside = functools.lru_cache(16)(_new_outside)
 _zero = functools.lru_cache(32)(lambda dtype: np.zeros((), dtype))
 
 
-def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function: str) -> tuple[Any, ...]:
+def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function: str) -> tuple[int, ...]:
     """The ints of a function that takes any number of them, or one argument of this name."""
+    if numbers and not given:
+        for n in numbers:
+            if type(n) is not int:
+                break
+        else:
+            return numbers
     for key in given:
         if key != name:
             raise unexpected_keyword(function, key, (name,))
@@ -185,7 +190,7 @@ def _spelt(numbers: tuple[Any, ...], given: dict[str, Any], name: str, function:
         raise given_twice(function, name) if given else none_given(function, name)
     if given and not isinstance(given[name], (tuple, list)):
         raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type_name(given[name])}")
-    return (given[name],) if given else numbers
+    return ints((given[name],) if given else numbers, function, name)
 
 
 @public("torch.flip Tensor.flip")
@@ -196,7 +201,7 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     tensor([2, 1, 0])
     """
     ndim = payload(input, "flip").ndim
-    return flip_dims(input, normal_dims(ints(_spelt(dims, given, "dims", "flip"), "flip", "dims"), ndim, "flip"))
+    return flip_dims(input, normal_dims(_spelt(dims, given, "dims", "flip"), ndim, "flip"))
 
 
 @public("torch.fliplr Tensor.fliplr")
@@ -239,7 +244,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(plane)}")
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
-    first, second = (normal_dim(d, ndim, "rot90") for d in plane)
+    first, second = normal_dim(plane[0], ndim, "rot90"), normal_dim(plane[1], ndim, "rot90")
     if first == second:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {plane[0]} and dim1 = {plane[1]}")
     return rotate(input, as_int(k, "rot90", argument="turns"), (first, second))
@@ -433,12 +438,14 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 
 
 # ---- repetitions
-def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shapes of the result and of the input, with each dimension's repetitions in front of it."""
+@functools.lru_cache(256)
+def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes of the result and of the input with each dimension's repetitions in front; the result's own shape."""
     padded = (1,) * (len(repeats) - len(shape)) + shape
     return (
         tuple(itertools.chain.from_iterable(zip(repeats, padded, strict=True))),
         tuple(itertools.chain.from_iterable((1, n) for n in padded)),
+        tuple([a * b for a, b in zip(repeats, padded, strict=True)]),
     )
 
 
@@ -454,10 +461,10 @@ def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tupl
 )
 def repeat(lib, self, repeats):
     """Repeat the tensor along each dimension."""
-    full, mine = _interleaved(self.shape, repeats)
+    full, mine, size = _interleaved(self.shape, repeats)
     r = allocate(lib.empty, full, self.dtype)
     r[...] = self.reshape(mine)
-    return r.reshape(tuple(a * b for a, b in zip(full[::2], full[1::2], strict=True)))
+    return r.reshape(size)
 
 
 @public("Tensor.repeat")
@@ -468,10 +475,10 @@ def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    counts = ints(_spelt(repeats, given, "repeats", "repeat"), "repeat", "repeats")
+    counts = _spelt(repeats, given, "repeats", "repeat")
     if len(counts) < self._payload.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    if any(n < 0 for n in counts):
+    if min(counts, default=0) < 0:
         sizes = [
             n * s
             for n, s in zip(counts, (1,) * (len(counts) - self._payload.ndim) + tuple(self._payload.shape), strict=True)
@@ -487,7 +494,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     >>> torch.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
-    counts = ints(_spelt(dims, given, "dims", "tile"), "tile", "dims")
+    counts = _spelt(dims, given, "dims", "tile")
     return repeat_public(input, (1,) * (payload(input, "tile").ndim - len(counts)) + counts)
 
 
@@ -503,7 +510,10 @@ def repeat_interleave(
     >>> torch.tensor([1, 2]).repeat_interleave(torch.tensor([1, 3]))
     tensor([1, 2, 2, 2])
     """
-    payload(input, "repeat_interleave")
+    a = payload(input, "repeat_interleave")
+    plain = not slow_always and input._node is None and type(a) is np.ndarray
+    if plain and dim is None and type(repeats) is int and repeats >= 0 and output_size is None:
+        return wrap(a.repeat(repeats))
     if output_size is not None and isinstance(repeats, Tensor) and isinstance(repeats._payload, Batched):
         one = lambda x, r: repeat_interleave(x, r, dim, output_size=output_size)
         if (each := for_each_example(one, input, repeats)) is not None:
@@ -522,7 +532,7 @@ def repeat_interleave(
             raise RuntimeError(
                 f"repeat_interleave: Invalid output_size, expected {n * shape[dim]} but got {output_size}"
             )
-        if not slow_always and input._node is None and type(input._payload) is np.ndarray:
+        if plain:
             return wrap(in_order(input._payload.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
         return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))
@@ -566,35 +576,3 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     if output_size is not None and output_size != r.size:
         raise RuntimeError("allocated size does not match required size")
     return r
-
-
-# ---- indices
-
-
-@public("torch.unravel_index")
-def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """Convert flat indices in row-major order to one tensor of indices for each dimension.
-
-    >>> torch.unravel_index(torch.tensor([5]), (2, 3))
-    (tensor([1]), tensor([2]))
-    """
-    a = payload(indices, "unravel_index")
-    if a.dtype.kind not in "iu":
-        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
-    if not isinstance(shape, (int, tuple, list)):
-        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    other = next((n for n in shape if not isinstance(n, int)), 0)
-    if not isinstance(other, int):
-        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(other)}")
-    if any(n < 0 for n in shape):
-        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
-    size, steps = math.prod(shape), []
-    for n in shape:
-        size = size // n if n else 0
-        steps.append(max(size, 1))
-    if not shape:
-        return ()
-    flat = indices.long()
-    below, sizes = (flat.new_tensor(values) for values in (steps, [max(n, 1) for n in shape]))
-    return (flat.unsqueeze(-1) // below % sizes).unbind(-1)  # PyTorch gives slices of one tensor

@@ -153,7 +153,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool, strided: A
 )
 def unfold_view(lib, self, dimension, size, step):
     """A view of all windows along a dimension, with their elements in a new last dimension."""
-    return _windows(self, dimension, size, step, bool(self.flags.writeable))
+    return _windows(self, dimension, size, step, self.flags.writeable)
 
 
 @plain_body
@@ -334,13 +334,19 @@ def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     shape = payload(input, "select").shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim = normal_dim(dim, len(shape), "select")
-    return select(input, dim, normal_index(index, shape, dim))
+    if type(dim) is not int or not 0 <= dim < len(shape):
+        dim = normal_dim(dim, len(shape), "select")
+    index = normal_index(index, shape, dim)
+    a = input._payload
+    if type(a) is not np.ndarray:
+        return select(input, dim, index)
+    return view_result(SELECT, input, (dim, index), a[COLONS[dim] + (index, ...)])
 
 
 def normal_index(index: Any, shape: Any, dim: int) -> int:
     """An index of a dimension, counted from 0; raises PyTorch's error if it is out of range."""
-    index = as_int(index, "select", argument="index")
+    if type(index) is not int:
+        index = as_int(index, "select", argument="index")
     n = shape[dim]
     if -n <= index < n:
         return index if index >= 0 else index + n
@@ -360,11 +366,13 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Tensor) and (start._payload.ndim or start._payload.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    length = as_int(length, "narrow", argument="length")
+    if type(length) is not int:
+        length = as_int(length, "narrow", argument="length")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     dim = normal_dim(dim, len(shape), "narrow")
-    start = as_int(start, "narrow", argument="start")
+    if type(start) is not int:
+        start = as_int(start, "narrow", argument="start")
     n = shape[dim]
     if not -n <= start <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
@@ -380,6 +388,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
     """The two dims of a diagonal, counted from 0; raises if they are equal."""
+    if type(dim1) is type(dim2) is int and 0 <= dim1 < ndim and 0 <= dim2 < ndim and dim1 != dim2:  # the usual case
+        return dim1, dim2
     d1, d2 = normal_dim(dim1, ndim, name), normal_dim(dim2, ndim, name)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -395,13 +405,14 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     """
     a = payload(input, "diagonal")
     d1, d2 = checked_diagonal("diagonal", a.ndim, dim1, dim2)
-    offset = as_int(offset, "diagonal", argument="offset")
+    if type(offset) is not int:
+        offset = as_int(offset, "diagonal", argument="offset")
     if type(a) is not np.ndarray:
         return diagonal_view(input, offset, d1, d2)
     return view_result(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
 
 
-DIAGONAL, SLICE = REGISTRY["diagonal_view"], REGISTRY["slice_dim"]
+DIAGONAL, SELECT, SLICE, UNFOLD = (REGISTRY[n] for n in ("diagonal_view", "select", "slice_dim", "unfold_view"))
 _diagonal_raw = ARRAYS.diagonal_view
 
 
@@ -434,7 +445,11 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return unfold_view(self, dimension, size, step)
+    a = self._payload
+    if type(a) is not np.ndarray:
+        return unfold_view(self, dimension, size, step)
+    r = _windows(a, dimension, size, step, a.flags.writeable)
+    return view_result(UNFOLD, self, (dimension, size, step), r)
 
 
 def _params_inside(a: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, ...]:

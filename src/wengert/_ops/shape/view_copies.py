@@ -27,6 +27,8 @@ from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 def _copy_of(view: Tensor) -> Tensor:
     """A copy of a view, with the view's history."""
     a = view._payload
+    if type(a) is np.ndarray and type(view._node) is not NoHistory:
+        return wrap(a.copy(), view._node)
     if isinstance(a, Dual):  # a dual tensor may be written later, and its memory is the program's
         return view.clone()
     node = None if type(view._node) is NoHistory else view._node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from ..._base.errors import noted, warn_once
 from ..._base.modes import in_transform, slow_if_recording
 from ..._base.registry import TENSORS, public
-from ..._kinds.dims import normal_dim
+from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.keywords import with_axis
 from ..._kinds.slow_path import misfit
 from ..._payloads.meta import Meta, restrided
@@ -75,7 +76,13 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
-    r = _reshaped(a, size, "reshape", "shape")
+    try:
+        r = a.reshape(size)
+        fits = r.shape == size or min(size) >= -1
+    except (ValueError, TypeError):
+        fits = False
+    if not fits:
+        r = _reshaped(a, size, "reshape", "shape")
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view_result(VIEW, input, (r.shape,), r)
@@ -86,15 +93,11 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 
 
 def _reshaped(a: Any, size: Any, name: str, argument: str) -> Any:
-    """The array with another shape; raises PyTorch's errors for a size that does not fit."""
-    try:
-        r = a.reshape(size)
-    except (ValueError, TypeError):
-        size = ints((tuple(size),), name, argument)
-        r = a.reshape(full_size(size, a.shape))
-    if r.shape != size and min(size) < -1:
-        full_size(tuple(size), a.shape)  # NumPy accepts every negative size as -1
-    return r
+    """The array with a size that NumPy does not accept; raises PyTorch's errors for one that does not fit.
+
+    NumPy accepts every negative size as -1.
+    """
+    return a.reshape(full_size(ints((tuple(size),), name, argument), a.shape))
 
 
 def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
@@ -146,7 +149,13 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
         a = alias_payload(self)
-    r = _reshaped(a, shape, "view", "size")
+    try:
+        r = a.reshape(shape)
+        fits = r.shape == shape or min(shape) >= -1
+    except (ValueError, TypeError):
+        fits = False
+    if not fits:
+        r = _reshaped(a, shape, "view", "size")
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
@@ -198,18 +207,26 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     a = payload(input, "flatten")
-    start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
-    if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     shape = tuple(a.shape)
-    if not shape:
-        return reshape_public(input, (1,))
-    if start == end:
+    if type(start_dim) is not int or type(end_dim) is not int:
+        start_dim, end_dim = as_int(start_dim, "flatten"), as_int(end_dim, "flatten")
+    merged = _merged(shape, start_dim, end_dim)
+    if merged == shape:
         return input
-    merged = (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
     if type(a) is not np.ndarray or not a.flags.c_contiguous:
         return reshape_public(input, merged)
     return view_result(VIEW, input, (merged,), a.reshape(merged))
+
+
+@functools.lru_cache(256)
+def _merged(shape: tuple[int, ...], start: int, end: int) -> tuple[int, ...]:
+    """The shape with the dims from ``start`` to ``end`` as one."""
+    start, end = normal_dim(start, len(shape)), normal_dim(end, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end and shape:
+        return shape
+    return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
 
 
 @public("torch.ravel Tensor.ravel")
@@ -219,10 +236,13 @@ def ravel(input: Tensor) -> Tensor:
     >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
     """
-    a = in_memory(payload(input, "ravel"))
+    a = payload(input, "ravel")
+    if type(a) is np.ndarray and a.flags.c_contiguous:
+        return view_result(VIEW, input, ((a.size,),), a.reshape(-1))
+    a = in_memory(a)
     if type(a) is np.ndarray and not a.flags.c_contiguous:
         return view_public(TENSORS.clone(input, "C"), (a.size,))
-    return _viewed(input, (a.size,))
+    return view_public(input, (a.size,))
 
 
 def _viewed(input: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -297,11 +317,11 @@ def squeeze(input: Tensor, dim: Any = None, *dims: int, axis: Any = None) -> Ten
     a: Any = getattr(input, "_payload", None)
     fast = type(a) is np.ndarray
     if dim is None:
+        if fast:
+            return view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...])
         payload(input, "squeeze")
-        if not fast:
-            return squeeze_all(input)
-        return view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...])
-    ndim = payload(input, "squeeze").ndim
+        return squeeze_all(input)
+    ndim = (a if fast else payload(input, "squeeze")).ndim
     if type(dim) is int and fast and not dims and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
         return view_result(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
@@ -405,9 +425,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     a = payload(input, "movedim")
     ndim = a.ndim
     if type(source) is type(destination) is int and -ndim <= source < ndim and -ndim <= destination < ndim:
-        dims = list(range(ndim))
-        dims.insert(destination % ndim, dims.pop(source % ndim))
-        order = tuple(dims)
+        order = _order_moved(ndim, source, destination)
         if type(a) is np.ndarray:
             return view_result(PERMUTE, input, (order,), a.transpose(order))
         return permute(input, order)
@@ -430,6 +448,13 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     rest = iter(d for d in range(ndim) if d not in src)
     at = dict(zip(dst, src, strict=True))
     return permute(input, tuple(at[i] if i in at else next(rest) for i in range(ndim)))
+
+
+@functools.lru_cache(256)
+def _order_moved(ndim: int, source: int, destination: int) -> tuple[int, ...]:
+    dims = list(range(ndim))
+    dims.insert(destination % ndim, dims.pop(source % ndim))
+    return tuple(dims)
 
 
 def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:

@@ -296,7 +296,10 @@ def payload(input: Any, name: str) -> Any:
 
 def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     """The shape of a method's argument ``other``, which must be a Tensor."""
-    return tuple(expect_tensor(name, "other", 1, other)._payload.shape)
+    try:
+        return tuple(other._payload.shape)
+    except AttributeError:
+        return tuple(expect_tensor(name, "other", 1, other)._payload.shape)
 
 
 def none_given(name: str, argument: str) -> TypeError:
