@@ -191,6 +191,8 @@ REFUSED = {
     "but expected one of:",
     "x.topk(1, 0, 1)": "TypeError: topk(): argument 'largest' (position 3) must be bool, not int",
     "torch.unique(x, 1)": "TypeError: _unique2(): argument 'sorted' must be bool, not int",
+    "x.clamp_(0, 1, 2)": "TypeError: clamp_() received an invalid combination of arguments - got (int, int, int), but "
+    "expected one of:",
     "torch.svd(x, 1)": "TypeError: svd(): argument 'some' (position 2) must be bool, not int",
     "x.nan_to_num('a')": "TypeError: nan_to_num(): argument 'nan' (position 1) must be float, not str",
     "torch.hann_window(4, 1)": "TypeError: hann_window() received an invalid combination of arguments - got (int, "

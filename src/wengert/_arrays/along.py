@@ -37,8 +37,14 @@ def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
     """Flat positions of ``index`` along ``dim`` in a contiguous array of this shape, each element in its own line."""
     if not shape or not index.ndim:
         return index
-    step, begins = (_small_lines if index.size <= FEW else _lines)(shape, index.shape, dim)
-    return _places(index, step, begins)
+    if index.size > FEW:
+        return _places(index, *_lines(shape, index.shape, dim))
+    step, begins = _small_lines(shape, index.shape, dim)
+    if index.dtype is not INT64:
+        index = index.astype(INT64)
+    if step is not None:
+        index = index * step
+    return index if begins is None else index + begins
 
 
 @plain
@@ -121,7 +127,7 @@ def read_along(x: Any, index: Any, dim: int) -> Any:
                 index = index * step
             if begins is not None:
                 index = index + begins
-        return intp.take(x, index)
+        return x.ravel()[index]  # NumPy takes from a vector, without ``take``, in two thirds of the time
     if index.size < 2 * _BLOCK:
         return intp.take(x if x.ndim else np.asarray(x), along(x.shape, index, dim))
     rows = rows_of(index, x.shape, dim)
@@ -208,11 +214,17 @@ def all_below(index: Any, n: int) -> bool:
     """Whether all elements of a non-empty int64 array are at least 0 and less than ``n``."""
     if index.size <= 16:
         values = index.ravel().tolist()
-        return min(values) >= 0 and max(values) < n
+        return _up_to(n).issuperset(values) if n <= 64 else min(values) >= 0 and max(values) < n
     unsigned = index.view(_UNSIGNED)  # negative numbers are large as unsigned ones
     if index.size > FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)
     return unsigned.item(unsigned.argmax()) < n
+
+
+@functools.lru_cache
+def _up_to(n: int) -> frozenset[int]:
+    """The indices of ``n`` elements, which Python finds all values of a short list in sooner than their extrema."""
+    return frozenset(range(n))
 
 
 def check_range(index: Any, dim: int, n: int) -> None:

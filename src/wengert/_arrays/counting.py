@@ -14,14 +14,19 @@ from .library import in_lib
 
 def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0) -> tuple[Any, Any]:
     """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
-    left, right = x.dtype.type(low), x.dtype.type(high)
-    if left == right and x.size:
+    of_data = low == high  # in any dtype
+    if not of_data or not x.size:
+        left, right = x.dtype.type(low), x.dtype.type(high)
+        of_data = left == right and x.size
+    if of_data:
         flat = x.ravel()
         left, right = flat[x.argmin()], flat[x.argmax()]  # NumPy finds positions faster than values, that of nan first
     if not (math.isfinite(left) and math.isfinite(right)):
         raise RuntimeError(f"torch.{name}: range of [{left:g}, {right:g}] is not finite")
+    if left != right:
+        return left, right
     margin = x.dtype.type(margin)
-    return (left - margin, right + margin) if left == right else (left, right)
+    return left - margin, right + margin
 
 
 def equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:

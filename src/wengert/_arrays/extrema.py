@@ -113,7 +113,7 @@ def of_rows(x: Any, where: Any) -> Any:
         return x.reshape(-1)[where + starts]
     if x.ndim == 1:
         return x[where]
-    return intp.take(x if x.flags.c_contiguous else x.ravel(), _row_starts(where.shape, x.shape[-1]) + where)
+    return x.ravel()[_row_starts(where.shape, x.shape[-1]) + where]
 
 
 @functools.lru_cache(64)

@@ -36,7 +36,7 @@ def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, .
 
 def fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     """Whether ``shape`` broadcasts to ``whole`` without changing ``whole``."""
+    if shape == whole:
+        return True
     lead = len(whole) - len(shape)
-    if lead < 0:
-        return False
-    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
+    return lead >= 0 and all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))

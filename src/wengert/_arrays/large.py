@@ -106,7 +106,7 @@ def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
 
 
 @in_lib
-def limited(x: Any, low: Any, high: Any) -> Any:
+def limited(x: Any, low: Any, high: Any = None) -> Any:
     """``minimum(high, maximum(low, x))``; ``None`` is no limit. Of two equal zeros the later operand's is taken.
 
     With a number, NumPy's ``maximum`` takes four times as long as its ``clip``.

@@ -64,18 +64,23 @@ def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
 
 
 def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    rows = x if dim == x.ndim - 1 else _last(lib, x, dim)
+    rows = _last(lib, x, dim)
     return _in_place_of_row(x, rows, lib.median_positions(rows, ignore_nan, True), dim, keepdim)
 
 
 def _last(lib: Any, x: Any, dim: int) -> Any:
-    return x.swapaxes(dim, -1) if dim >= x.ndim - 2 else lib.moveaxis(x, dim, -1)
+    if dim == x.ndim - 1:
+        return x
+    return x.swapaxes(dim, -1) if dim == x.ndim - 2 else lib.moveaxis(x, dim, -1)
 
 
 def _in_place_of_row(x: Any, rows: Any, where: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The element at a position of each row, and the position, in the row's place in the array."""
     if type(where) is np.ndarray:
         where = in_rows(where)
+        if keepdim and rows is x:
+            where = where.reshape(*where.shape, 1)
+            return of_rows(rows, where), where
     values = of_rows(rows, where)
     if keepdim:
         shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
@@ -87,10 +92,11 @@ def _in_place_of_row(x: Any, rows: Any, where: Any, dim: int, keepdim: bool) -> 
 def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``kthvalue``."""
     rows = _last(np, x, dim)
+    keys = comparable(rows) if rows.dtype.kind == "V" else rows
     if placed(rows) and has_equal(rows):
-        order = in_torch_order(kth_steps, comparable(rows), stable_order(rows, False), k)
+        order = in_torch_order(kth_steps, keys, stable_order(rows, False), k)
     else:
-        order = intp.argpartition(comparable(rows), k - 1, -1)
+        order = intp.argpartition(keys, k - 1, -1)
     return _in_place_of_row(x, rows, order[..., k - 1], dim, keepdim)
 
 

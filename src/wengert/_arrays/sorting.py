@@ -231,7 +231,9 @@ def plain_runs_of_rows(lib: Any, rows: Any) -> tuple[Any, Any, Any]:
 @in_lib
 def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
     """Binary search of each row's values in the row; by PyTorch's steps where nan or disorder is found otherwise."""
-    rows, values, n = comparable(rows), comparable(values), rows.shape[-1]
+    if rows.dtype.kind == "V":
+        rows, values = comparable(rows), comparable(values)
+    n = rows.shape[-1]
     side: Any = "right" if right else "left"
     if rows.ndim == 1 and (rows.dtype.kind != "f" or not n or (last := rows[-1]) == last):
         return intp.int64(rows.searchsorted(values, side))

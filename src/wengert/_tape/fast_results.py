@@ -2,7 +2,7 @@
 
 Each function does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's
 function. The caller has checked that the payloads are plain NumPy arrays, and ``result_of``'s that no mode is on
-(``modes.slow_if_recording`` is empty). The node's line is that of the caller's caller.
+(``modes.slow_if_recording`` is empty).
 """
 
 from __future__ import annotations
@@ -107,10 +107,11 @@ def view_results(
     return tuple(tensors)
 
 
-def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
+def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any, depth: int = 2) -> Tensor:
     """The result of the general operator ``info`` on operands with these nodes; ``r`` is its array.
 
     ``saved``: the values that its formulas use, in the order of their first use. At least one node is not ``None``.
+    ``depth``: as in ``view_result``.
     """
     t = make()
     t._box = None
@@ -120,7 +121,7 @@ def result_of(info: Operator, edges: tuple[Any, ...], saved: list[Any], r: Any) 
     n.values = saved
     n._seq = next(ticks)
     n._hooks = None
-    f = getframe(2)
+    f = getframe(depth)
     n._code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.fused import MANY
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._arrays.memory import owner_of, repeats, unlocked
 from .._arrays.overlap import UNASKED, meets, refuse_met, refuse_repeated
 from .._arrays.shared_ufuncs import shared
 from .._base import errors as lines
 from .._base.constants import type_name
-from .._base.dtypes import FLOATING, REAL_NUMBERS
+from .._base.dtypes import BLAS_FLOATS, FLOATING, REAL_NUMBERS
 from .._base.errors import warn
 from .._base.modes import (
     MODE,
@@ -147,6 +148,26 @@ def inplace_one_by_one(fn: Any, name: str, warns: bool = False) -> Any:
         return write_expanded(self, name if warns else None, fn, args, kwargs, write)
 
     return one_by_one
+
+
+def inplace_with_numbers(form: Any, body: Any) -> Any:
+    """An in-place ``form``, but ``body(array, *numbers)`` is written to few plain floats beside numbers."""
+
+    @functools.wraps(form)
+    def direct(self: Any, *args: Any, **kwargs: Any) -> Any:
+        a = getattr(self, "_payload", None)
+        if type(a) is ndarray and a.dtype in BLAS_FLOATS and a.size < MANY and a.flags.writeable and not kwargs:
+            if args and REAL_NUMBERS.issuperset(map(type, args)) and unrecorded(self, None):
+                try:
+                    a[...] = body(a, *args)
+                except (TypeError, ArithmeticError, RuntimeWarning):  # ``form`` repeats it, or raises the error
+                    pass
+                else:
+                    count_write_at(self, getframe(1))
+                    return self
+        return form(self, *args, **kwargs)
+
+    return direct
 
 
 def is_expanded(self: Any) -> bool:

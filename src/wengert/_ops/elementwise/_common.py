@@ -14,7 +14,7 @@ from ..._kinds.elementwise import binary, parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._payloads.transforms import no_forward
 from ..._tape.error_text import expect_tensor
-from ..._tape.inplace import inplace_of, python_operand
+from ..._tape.inplace import inplace_of, inplace_with_numbers, python_operand
 from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 
@@ -165,8 +165,11 @@ def on_floats(kernel: str, **declaration: Any) -> Any:
     return parametric(fast=FLOATING, check=refuse_all_but_floats(kernel), dtypes="f", **declaration)
 
 
-def python_operator(form: Any, name: str) -> None:
-    """Publish an in-place form as a Python operator (``+=``), which returns NotImplemented for unknown operands."""
+def python_operator(form: Any, name: str, body: Any = None) -> None:
+    """Publish an in-place form as a Python operator (``+=``), which returns NotImplemented for unknown operands.
+
+    ``body``: see ``inplace_with_numbers``.
+    """
     if hasattr(form, "as_operator"):
         publish(form.as_operator, f"Tensor.{name}")
         return
@@ -178,7 +181,7 @@ def python_operator(form: Any, name: str) -> None:
     operator_form.__name__ = operator_form.__qualname__ = name
     operator_form.__module__ = form.__module__
     operator_form.__doc__ = f"In-place form of ``{name.strip('_')[1:]}``."
-    publish(operator_form, f"Tensor.{name}")
+    publish(operator_form if body is None else inplace_with_numbers(operator_form, body), f"Tensor.{name}")
 
 
 def reflected(fn: Any, name: str, unbound: Any = None) -> None:

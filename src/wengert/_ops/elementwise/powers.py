@@ -16,7 +16,7 @@ from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.keywords import with_out
 from ..._kinds.out import exactly, write_out
 from ..._kinds.slow_path import cast_operand, misfit, not_implemented
-from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.inplace import apply_composed_inplace, inplace_of, inplace_with_numbers
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
@@ -200,7 +200,7 @@ def _raised(self: Tensor, exponent: Any) -> Any:
     return pow(self, exponent)
 
 
-publish(inplace_of(_raised, "pow_", composed=False), "Tensor.pow_")
+publish(inplace_with_numbers(inplace_of(_raised, "pow_", composed=False), _power), "Tensor.pow_")
 
 
 @public("torch.float_power Tensor.float_power")
@@ -270,4 +270,4 @@ def rtruediv(self: Tensor, other: Any) -> Any:
     return self.reciprocal() * other
 
 
-python_operator(inplace_of(pow, "__ipow__", composed=False), "__ipow__")
+python_operator(inplace_of(pow, "__ipow__", composed=False), "__ipow__", _power)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.large import limited
 from ..._arrays.layouts import iterated
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
@@ -22,7 +23,7 @@ from ..._kinds.keywords import with_out
 from ..._kinds.out import CONVERTIBLE, SAME, RuleOf, exactly, write_out
 from ..._kinds.slow_path import cast_operand, misfit, no_complex_grad, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
-from ..._tape.inplace import inplace_of
+from ..._tape.inplace import inplace_of, inplace_with_numbers
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ._common import NOTHING, no_complex, number_or_item, plain_number
@@ -349,9 +350,12 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     return _clamp_max(input, plain_number(max))
 
 
-publish(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")
-publish(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_")
-publish(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
+for _fn, _body, _names in (
+    (clamp, limited, "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_"),
+    (clamp_min, lambda a, low: limited(a, low, None), "torch.clamp_min_ Tensor.clamp_min_"),
+    (clamp_max, lambda a, high: limited(a, None, high), "torch.clamp_max_ Tensor.clamp_max_"),
+):
+    publish(inplace_with_numbers(inplace_of(_fn, f"{_fn.__name__}_"), _body), _names)
 
 
 # ---- maximum, minimum

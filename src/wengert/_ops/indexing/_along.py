@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import intp
 from ..._arrays.along import FEW, all_below, along, assign, first_outside, rows_of, write_along
 from ..._base.dtypes import INT64
 from ..._base.modes import slow_always
@@ -17,7 +16,7 @@ from .index_primitive import is_plain, write_at
 def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
     """Write values, or one number, at ``index`` along ``dim`` in a contiguous array; the last of several wins."""
     if index.size < FEW:
-        intp.put(r, along(r.shape, index, dim), values)
+        r.ravel()[along(r.shape, index, dim)] = values
         return
     rows = rows_of(index, r.shape, dim)
     if rows is None:
@@ -26,21 +25,33 @@ def put_along(r: Any, index: Any, dim: int, values: Any) -> None:
         write_at(r, (0,), (rows,), values)
 
 
-def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
+def fitting(self: Any, dim: Any, index: Any, vector: bool | None = None) -> int:
     """The dim counted from 0 in the common case of plain arrays that fit; -1 if the general path is needed.
 
-    The index must have ``ndim`` dimensions; ``None`` means any number.
+    ``vector``: the index must be a vector, or, if it is false, exceed the shape of ``self`` along the dim only.
     """
     try:
         a, i = self._payload, index._payload
-        n = a.shape[dim]
+        have = a.shape
+        n = have[dim]
     except (AttributeError, IndexError, TypeError):
         return -1
-    if slow_always or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
+    if slow_always or type(a) is not np.ndarray or type(i) is not np.ndarray or i.dtype is not INT64:
         return -1
-    if i.dtype is not INT64 or not i.size or (ndim is not None and i.ndim != ndim) or not all_below(i, n):
+    if type(dim) is not int or not i.size or not all_below(i, n):
         return -1
-    return dim if dim >= 0 else dim + a.ndim
+    if dim < 0:
+        dim += a.ndim
+    want = i.shape
+    if vector:
+        return dim if len(want) == 1 else -1
+    if vector is False and have != want:
+        if len(have) != len(want):
+            return -1
+        for d, m in enumerate(want):
+            if m > have[d] and d != dim:
+                return -1
+    return dim
 
 
 class Inside:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.fused import MANY
 from ..._arrays.index_shapes import fits_into
-from ..._arrays.large import where
+from ..._arrays.large import chosen, where
 from ..._arrays.layouts import rows
 from ..._arrays.library import cast
 from ..._arrays.overlap import meets, met
@@ -368,7 +369,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not slow_if_recording:
         m = mask._payload
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and fits_into(m.shape, a.shape):
-            r = where(m, np.asarray(value, a.dtype), a)
+            few = a.size < MANY and m.shape == a.shape
+            r = (chosen if few else where)(m, np.asarray(value, a.dtype), a.copy() if few else a)
             if not r.flags.c_contiguous:
                 r = r.copy()
             if input._node is None:

@@ -93,11 +93,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 and i.dtype.itemsize >= 4
             ):
                 return getitem(self, int(i))
-            taken = _by_one_tensor(self, key)
+            taken = by_one_tensor(self, key)
             if taken is not None:
                 return taken
         elif ty is list and set(map(type, key)) == _INTS:
-            taken = _by_one_tensor(self, wrap(np.array(key)))
+            taken = by_one_tensor(self, wrap(np.array(key)))
             if taken is not None:
                 return taken
         elif key is None and type(self._payload) is np.ndarray:
@@ -105,14 +105,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         elif key is ...:
             return alias(self)  # type: ignore[no-any-return]
     elif ty is tuple and key and type(self._payload) is np.ndarray and (not slow_if_recording or unrecorded_here()):
-        if type(key[-1]) is Tensor:
-            found = by_tensors(self._payload.shape, key)
-            if found is not None:
-                return _of_arrays(self, *found)
-        else:
-            x = _by_position(self, self._payload, key)
-            if x is not None:
-                return x
+        found = _by_position(self, self._payload, key)
+        if type(found) is tuple:
+            return _of_arrays(*found)
+        if found is not None:
+            return found
     try:
         a = self._payload
         x, _, dims, indices = read_key(self, a, key, view_result if type(a) is np.ndarray else None)
@@ -123,10 +120,14 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     return alias(x) if x is self else x
 
 
-def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Tensor | None:
-    """``x[i, ..., j:k, None]`` for ints in range and slices without steps; ``None`` for any other key."""
+def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Any:
+    """``x[i, ..., j:k, None]`` for ints in range and slices without steps; ``None`` for any other key.
+
+    With index tensors it returns the arguments of ``_of_arrays``.
+    """
     shape = a.shape
     whole = x
+    dims: Any = None  # of the index tensors
     dim = source = 0
     rest = True  # whether a ``...`` may come
     for item in key:
@@ -161,12 +162,30 @@ def _by_position(x: Tensor, a: Any, key: tuple[Any, ...]) -> Tensor | None:
                 a = a[COLONS[dim] + (item,)]
                 x = view_result(SLICE, x, (dim, start, end if end > start else start, step), a, 3)
             dim += 1
+        elif type(item) is Tensor:
+            i = item._payload
+            if type(i) is not np.ndarray or not i.ndim:
+                return None
+            if dims is None:
+                dims, tensors, arrays = [], [], []
+            dims.append(dim)
+            tensors.append(item)
+            arrays.append(i)
+            dim += 1
+            if i.dtype.char not in "lqi":
+                if i.dtype.char != "?" or not rest or i.shape != shape[source - 1 : source - 1 + i.ndim]:
+                    return None
+                dim += i.ndim - 1
+                source += i.ndim - 1
+                rest = False  # a mask takes several items' dimensions
         else:
             return None
+    if dims is not None:
+        return x, tuple(dims), tensors, arrays
     return None if x is whole else x
 
 
-def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
+def by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     """``x[i]`` for one index tensor on plain arrays; ``None`` if the general path is needed."""
     a, i = x._payload, key._payload
     if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
@@ -187,7 +206,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     if fx is None:
         return wrap(r)
     b = key._box
-    return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
+    return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r, 3)
 
 
 def by_tensors(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor], list[Any]] | None:
@@ -259,10 +278,6 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     misfits: Any = ()  # masks whose size differs from their dims
     basic = _BASIC.issuperset(map(type, items))
     if not basic:
-        if make is not None:
-            found = by_tensors(shape, items)
-            if found is not None:
-                return x, a, *found[:2]
         used = _used(items)
         if used > ndim:
             raise _too_many(key, ndim)
@@ -528,7 +543,7 @@ def _of_arrays(x: Tensor, dims: tuple[int, ...], indices: list[Tensor], arrays: 
     if fx is None:
         return wrap(r)
     saved = [[box_of(i) for i in indices], [a.shape, *[i.shape for i in arrays]], dims]
-    return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
+    return result_of(INDEX, (fx, *[None] * len(indices)), saved, r, 3)
 
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:

@@ -86,7 +86,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     """
     if out is not None:
         return write_out(out, index_select, (input, dim, index), None, _SELECTED)
-    d = fitting(input, dim, index, 1)
+    d = fitting(input, dim, index, True)
     if d >= 0:
         a, i, fx = input._payload, index._payload, input._node
         if fx is None or not slow_if_recording:
@@ -95,7 +95,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
             if fx is None:
                 return wrap(r)
             saved = [[box_of(index)], [a.shape, i.shape], (d,)]
-            return with_node_name(result_of(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
+            return with_node_name(result_of(INDEX, (fx, None), saved, r, 3), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._payload.ndim and where._payload.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._payload.size} value(s)")
@@ -197,7 +197,7 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
 
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     """``fitting`` that also checks the dtype and shape of the source."""
-    d = fitting(self, dim, index, 1)
+    d = fitting(self, dim, index, True)
     s = getattr(source, "_payload", None)
     if d < 0 or type(s) is not np.ndarray or s.dtype is not self._payload.dtype:
         return -1
@@ -232,7 +232,6 @@ def _put_plainly(self: Tensor, d: int, index: Tensor, v: Any, fv: Any, add: bool
 
 def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha: Any = 1) -> Tensor:
     """``index_add`` or ``index_copy``."""
-    source = expect_tensor("index_add" if add else "index_copy", "source", 4, source)
     d = _fitting_source(self, dim, index, source) if alpha == 1 else -1
     if d >= 0:
         node = "IndexAddBackward0" if add else "IndexCopyBackward0"
@@ -240,6 +239,7 @@ def _put_lines(add: bool, self: Tensor, dim: int, index: Any, source: Any, alpha
         if made is not None:
             made._payload = in_rows(made._payload)
             return made
+    source = expect_tensor("index_add" if add else "index_copy", "source", 4, source)
     return _new_lines("index_add_" if add else "index_copy_", self, dim, index, _times(alpha, source), False)
 
 
@@ -304,7 +304,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> torch.ones(3).index_fill(0, torch.tensor([0, 2]), 5.)
     tensor([5., 1., 5.])
     """
-    d = fitting(input, dim, index, 1)
+    d = fitting(input, dim, index, True)
     if d >= 0 and type(value) is float:
         v = number(value, input._payload.dtype)
         made = _put_plainly(input, d, index, v, None, False, "IndexFillBackward0")
@@ -338,7 +338,7 @@ _index_fill_in_place = inplace_one_by_one(index_fill, "index_fill_", warns=True)
 @public("Tensor.index_fill_")
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place form of ``index_fill``."""
-    d = fitting(self, dim, index, 1)
+    d = fitting(self, dim, index, True)
     if d >= 0 and type(value) is float and self._payload.dtype.kind in "fc" and unrecorded(self, None):
         a = self._payload
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:

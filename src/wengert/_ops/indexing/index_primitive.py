@@ -35,13 +35,12 @@ def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """The NumPy key for index arrays at these dims; ``dims`` has the first dim of a mask."""
     if len(dims) == 1:
         return COLONS[dims[0]] + (indices[0],)
-    key: list[Any] = []
+    key: tuple[Any, ...] = ()
     place = 0
-    for d, i in zip(dims, indices, strict=True):
-        key += COLONS[d - place]
-        key.append(i)
-        place = d + (i.ndim if i.dtype.kind == "b" else 1)
-    return tuple(key)
+    for d, i in zip(dims, indices):  # noqa: B905  ``strict`` takes as long as the loop
+        key += (i,) if d == place else COLONS[d - place] + (i,)
+        place = d + (i.ndim if i.dtype.char == "?" else 1)
+    return key
 
 
 def _element_strides(shape: tuple[int, ...]) -> list[int]:

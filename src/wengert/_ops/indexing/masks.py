@@ -10,7 +10,8 @@ import numpy as np
 
 from ..._arrays.intp import int64
 from ..._arrays.layouts import in_rows, relaid
-from ..._base.dtypes import BY_NUMPY
+from ..._base.dtypes import BOOL, BY_NUMPY
+from ..._base.modes import slow_if_recording
 from ..._base.registry import public
 from ..._kinds.dims import EVERY_DIM, not_a_bool
 from ..._kinds.keywords import with_out
@@ -22,6 +23,7 @@ from ..._tape.error_text import common_shape, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.unrecorded import unrecorded_here
 from ..._tape.view_chain import with_node_name, without_view
 from ..._tensor_api.construct import placed_beside
 from ..create.convert import clone
@@ -30,7 +32,7 @@ from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from .copy_fill import bool_mask
-from .getitem import known_masks, put_at
+from .getitem import by_one_tensor, known_masks, put_at
 from .index_primitive import index, is_plain
 from .scatter import dtype_name, known_values
 
@@ -53,13 +55,15 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     >>> x.masked_select(x > 2)
     tensor([3, 4])
     """
-    payload(input, "masked_select")
+    a, m = payload(input, "masked_select"), getattr(mask, "_payload", None)
+    if type(a) is type(m) is np.ndarray and m.dtype is BOOL and m.shape == a.shape and a.flags.c_contiguous:
+        if (not slow_if_recording or unrecorded_here()) and (made := by_one_tensor(input, mask)) is not None:
+            return with_node_name(made, "MaskedSelectBackward0")
     if on_meta(input) or on_meta(mask):
         raise no_kernel("masked_select")
     mask = bool_mask(
         expect_tensor("masked_select", "mask", 2, mask), "masked_select", "masked_select: expected BoolTensor for mask"
     )
-    a = input._payload
     if type(a) is np.ndarray and not a.flags.c_contiguous:  # the cotangent of what is repeated is a sum, in rows
         repeated = tuple(a.shape) != common_shape(mask, input)
         input = receives(input, EVERY_DIM[a.ndim] if repeated else None)
@@ -130,7 +134,9 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if type(a) is not np.ndarray:
         a = np.asarray(known_values(input, "nonzero"))
     rows = _rows_of_places(a)
-    found = placed_beside(input, rows if len(rows) else relaid(rows, (rows.itemsize, 0)))
+    if not len(rows):
+        rows = relaid(rows, (rows.itemsize, 0))
+    found = wrap(rows) if type(input._payload) is np.ndarray else placed_beside(input, rows)
     if as_tuple:
         return unbind(found, 1) if a.ndim else (placed_beside(input, int64(a.reshape(1).nonzero()[0])),)
     return found

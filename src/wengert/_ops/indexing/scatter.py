@@ -126,14 +126,14 @@ def gather_public(
     """
     if out is not None:
         return write_out(out, gather_public, (input, dim, index), None, EXACT)
-    d = -1 if sparse_grad else _fitting(input, dim, index)
+    d = -1 if sparse_grad else fitting(input, dim, index, False)
     if d >= 0:
         a, fx = input._payload, input._node
         r = (read_along if a.flags.c_contiguous else _gather_raw)(a, index._payload, d)
         if fx is None:
             return wrap(r)
         if not slow_if_recording:
-            return result_of(GATHER, (fx, None), [a.shape, box_of(index), d], r)
+            return result_of(GATHER, (fx, None), [a.shape, box_of(index), d], r, 3)
     ndim = payload(input, "gather").ndim
     index = _index_tensor(index, "gather")
     dim = normal_dim(dim, ndim, "gather")
@@ -149,26 +149,6 @@ def gather_public(
         return gather(input, index, dim)
     # inside a transform the tensors need at least one dimension
     return reshape_public(gather(vector(input), vector(index), dim), tuple(index._payload.shape))
-
-
-def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
-    """``fitting`` of an index (and a source) that exceeds the shape of ``self`` along the dim only."""
-    dim = fitting(self, dim, index)
-    if dim < 0:
-        return -1
-    a = self._payload
-    have, want = a.shape, index._payload.shape
-    if have != want:
-        if len(have) != len(want):
-            return -1
-        for d, n in enumerate(want):
-            if n > have[d] and d != dim:
-                return -1
-    if src is not None:
-        s = getattr(src, "_payload", None)
-        if type(s) is not np.ndarray or s.dtype is not a.dtype or s.shape != want:
-            return -1
-    return dim
 
 
 GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
@@ -219,20 +199,24 @@ def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def _scattered_plainly(info: Any, write: Any, self: Any, dim: Any, index: Any, src: Any) -> Tensor | None:
     """The result of ``info`` for plain arrays that fit, made by ``write``; ``None``: take the general path."""
-    v, fs = (src._payload, src._node) if isinstance(src, Tensor) else (src, None)
-    d = _fitting(self, dim, index, None if v is src else src)
+    d = fitting(self, dim, index, False)
     if d < 0:
         return None
-    fx = self._node
+    a, fx, i = self._payload, self._node, index._payload
+    v, fs = src, None
+    if isinstance(src, Tensor):
+        v, fs = src._payload, src._node
+        if type(v) is not np.ndarray or v.dtype is not a.dtype or v.shape != i.shape:
+            return None
     recorded = fx is not None or fs is not None
     if recorded and slow_if_recording:
         return None
-    r = self._payload.copy()
-    write(r, index._payload, d, v)
+    r = a.copy()
+    write(r, i, d, v)
     if not recorded:
         return wrap(r)
     saved = None if info is SCATTER_ADD and fs is None else box_of(index)
-    return result_of(info, (fx, None, fs), [saved, d], r)
+    return result_of(info, (fx, None, fs), [saved, d], r, 4)
 
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod"}
@@ -326,7 +310,7 @@ def scatter_reduce_public(
 
 def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
     """Write directly into self's memory if nothing is recorded and the arguments are plain arrays that fit."""
-    d = _fitting(self, dim, index)
+    d = fitting(self, dim, index, False)
     tensor = isinstance(src, Tensor)
     if d < 0 or not unrecorded(self, src._node if tensor else None):
         return False
@@ -394,7 +378,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     >>> x.take_along_dim(x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
-    d = -1 if dim is None else _fitting(input, dim, indices)
+    d = -1 if dim is None else fitting(input, dim, indices, False)
     if d >= 0:
         have, want = input._payload.shape, indices._payload.shape
         if have == want or have[:d] + have[d + 1 :] == want[:d] + want[d + 1 :]:

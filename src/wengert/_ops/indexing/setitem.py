@@ -149,11 +149,12 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
 
 
 def _has_plain_bounds(s: slice) -> bool:
-    """Whether NumPy reads a slice as PyTorch does: its bounds are no tensors, its step is above zero."""
-    step, start, stop = s.step, s.start, s.stop
-    return (step is None or (type(step) is int and step > 0)) and not (
-        (start is not None and isinstance(start, Tensor)) or (stop is not None and isinstance(stop, Tensor))
-    )
+    """Whether NumPy surely reads a slice as PyTorch does: its bounds are ints, its step is above zero."""
+    step = s.step
+    return type(s.start) in _BOUNDS and type(s.stop) in _BOUNDS and (step is None or (type(step) is int and step > 0))
+
+
+_BOUNDS = frozenset((int, type(None)))
 
 
 def assign_at(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
-from ..._base.dtypes import FLOAT32, FLOAT64
+from ..._arrays.library import NUMBERS
+from ..._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from ..._base.registry import plain_body, public
 from ..._kinds.dims import as_int, rank
 from ..._kinds.general import general
@@ -79,12 +80,13 @@ def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int
 @general(batch="loop", dtypes="f", no_derivative="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
 def histc(lib, self, bins, min, max):
     """The number of elements in each of several bins of equal width."""
-    x = self.reshape(-1)
+    x = self.ravel()
     left, right = outer_edges(x, min, max, "histc")
     if min != max:
         x = x[(x >= left) & (x <= right)]
-    place = ((x - left) * bins / (right - left)).astype(np.int64)
-    return intp.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+    scale = NUMBERS[x.dtype][bins] if x.dtype in BLAS_FLOATS else bins
+    place = ((x - left) * scale / (right - left)).astype(np.int64)
+    return intp.bincount(np.minimum(place, bins - 1), None, bins).astype(x.dtype)
 
 
 @plain_body

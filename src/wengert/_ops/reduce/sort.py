@@ -13,6 +13,7 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.layouts import like, rows
 from ..._arrays.sorting import comparable, flat_rows, runs_of_rows
+from ..._base.dtypes import FLOAT32
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, plain_body, public
 from ..._kinds.dims import as_int, normal_dim, not_a_bool, rank
@@ -214,15 +215,20 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
     }
 
 
-@general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), ())])
-def _unique2(lib, self):
-    """The sorted unique elements, the inverse indices, and the counts."""
+_UNASKED = np.empty(0, np.int64)
+
+
+@general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), (True,)), ((4,), (False,))])
+def _unique2(lib, self, all_three):
+    """The sorted unique elements, and, unless only they are asked for, the inverse indices and the counts."""
     flat = self.reshape(-1)
     order, n = intp.argsort(comparable(flat)), flat.size
     values = flat[order]
     new = np.empty(n, bool)
     new[:1] = True
     np.not_equal(values[1:], values[:-1], new[1:])
+    if not all_three:
+        return values[new], _UNASKED, _UNASKED
     inverse = np.empty(n, np.int64)
     inverse[order] = np.add.accumulate(new, 0, np.int64) - 1
     starts = new.nonzero()[0]
@@ -232,8 +238,10 @@ def _unique2(lib, self):
 
 
 @plain_body
-def plain__unique2(lib, self):
+def plain__unique2(lib, self, all_three):
     values, inverse, counts = plain_unique_dim(lib, self.reshape(-1), 0)
+    if not all_three:
+        return values, inverse[:0], counts[:0]
     return values, inverse.reshape(self.shape), counts
 
 
@@ -294,13 +302,15 @@ def plain_unique_dim_consecutive(lib, self, dim):
 
 def _check_flags(name: str, **flags: Any) -> None:
     for argument, value in flags.items():
-        if type(value) is not bool:
+        if value is not True and value is not False:
             raise not_a_bool(name, argument, value)
 
 
 def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
+    if not return_inverse and not return_counts:
+        return results[0]
     wanted = [results[0], *([results[1]] if return_inverse else []), *([results[2]] if return_counts else [])]
-    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+    return tuple(wanted)
 
 
 @public("torch.unique Tensor.unique")
@@ -323,7 +333,7 @@ def unique(
     if is_kind(input, "c"):
         raise unimplemented("unique" if dim is None else "unique_dim", input)
     if dim is None or not ndim:
-        return _asked(_unique2(input), return_inverse, return_counts)
+        return _asked(_unique2(input, return_inverse or return_counts), return_inverse, return_counts)
     dim = normal_dim(dim, ndim, "unique")
     shape = input._payload.shape
     if 0 in shape[:dim] + shape[dim + 1 :]:
@@ -398,7 +408,11 @@ def searchsorted(
 
 def _searched(sorted_sequence: Tensor, input: Any, out_int32: bool, right: bool, sorter: Any = None) -> Tensor:
     name = "torch.searchsorted()"
-    ndim = sorted_sequence._payload.ndim
+    a, v = sorted_sequence._payload, getattr(input, "_payload", None)
+    ndim = a.ndim
+    if type(a) is type(v) is np.ndarray and a.dtype is v.dtype is FLOAT32 and ndim == v.ndim == 1:  # the usual call
+        if a.flags.c_contiguous and v.flags.c_contiguous and sorter is None and not out_int32:
+            return _searchsorted(sorted_sequence, input, right)  # type: ignore[no-any-return]
     if not ndim:
         raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _as_values(input, sorted_sequence)
