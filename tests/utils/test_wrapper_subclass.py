@@ -402,3 +402,20 @@ def test_a_dropped_leaf_keeps_what_it_wraps(T: Any, W: Any) -> None:
     Kept.apply(W(T.ones(2), requires_grad=True)).sum().backward()
     checkpoint(lambda x: (x * x.sum()).exp(), W(T.ones(2), requires_grad=True), use_reentrant=False).sum().backward()
     assert seen == [[1.0, 1.0]]
+
+
+def test_new_tensors_of_a_wrapper_have_what_was_asked(T: Any, W: Any, made: Any) -> None:
+    """``new_zeros`` and its like give the wrapper's class the shared arguments; those with any were a TypeError."""
+    x = W(T.ones(2, 3))
+    for r in (
+        x.new_zeros((2,), dtype=T.float64),
+        x.new_ones(2, dtype=T.float64, device="cpu"),
+        x.new_full((2,), 3, dtype=T.float64, requires_grad=True),
+        x.new_empty(2, dtype=T.float64, requires_grad=True),
+    ):
+        assert type(r) is W and r.dtype is T.float64 and r.elem.dtype is T.float64 and r.shape == (2,)
+        made.log.append(str(r.requires_grad))
+    assert [name for name in made.log if "detach" not in name] == [
+        "aten.new_zeros.default", "aten.new_ones.default", "aten.new_full.default", "aten.new_empty.default",
+        "False", "False", "True", "True",
+    ]  # fmt: skip

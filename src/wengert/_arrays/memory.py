@@ -20,15 +20,15 @@ class _AtAddress:
 
 def address_of(a: Any) -> int:
     """The address of an array's first element."""
-    if type(a) is _IN_HEADER:
-        return _words[(id(a) >> 3) + _HEAD]
+    if type(a) is IN_HEADER:
+        return WORDS_BEHIND_HEADER[id(a) >> 3]
     return a.__array_interface__["data"][0]
 
 
 # In NumPy's C interface an array is Python's header and then its address. To read it there, in an array of all words of
 # memory, takes a twentieth of the time. Addresses of 32 bits may lie behind the end of the longest such array.
-_IN_HEADER = np.ndarray if sys.implementation.name == "cpython" and sys.maxsize > 2**32 else None
-_words, _HEAD = (ctypes.c_uint64 * (sys.maxsize >> 3)).from_address(0), object.__basicsize__ >> 3
+IN_HEADER = np.ndarray if sys.implementation.name == "cpython" and sys.maxsize > 2**32 else None
+WORDS_BEHIND_HEADER = (ctypes.c_uint64 * (sys.maxsize >> 3)).from_address(object.__basicsize__)
 
 
 def owner_of(a: Any) -> Any:

@@ -160,7 +160,7 @@ class Tensor(metaclass=TensorMeta):
             return True
         a = self._payload
         if type(a) is not ndarray or a.base is None:  # not a view
-            return bool(stale_views) and current_fn(self) is not None
+            return current_fn(self) is not None if stale_views else False
         view = view_of(self)
         if view is None:
             return self._node is not None

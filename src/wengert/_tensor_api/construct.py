@@ -24,7 +24,7 @@ from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, device_of, given_away, make, wrap
-from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype
+from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype, number_of_its_own
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
@@ -152,6 +152,8 @@ def no_pinning(pin_memory: Any) -> None:
 
 def number_of(value: Any, function: str, argument: str, position: int) -> Any:
     """Convert a Python number, a NumPy number or a 0-dimensional tensor to a Python number."""
+    if type(value) in PYTHON_NUMBERS:
+        return value
     if isinstance(value, Tensor) and value._payload.ndim == 0 and value._node is None:
         return value.item()
     if isinstance(value, np.generic):
@@ -211,7 +213,7 @@ def tensor(
 
 def moved_array(a: Any, device: Any, function: str) -> Any:
     """A payload on another device; a payload without data cannot move to the CPU."""
-    if device is None:
+    if device is None or (device is CPU and type(a) is np.ndarray):
         return a
     if device_of(a) is CPU:
         return placed(a, device, function)
@@ -230,7 +232,8 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     if ty is list or ty is tuple:
         return array_of_nested(data, dtype)
     if ty in PYTHON_NUMBERS:
-        return array_of_numbers([data], {ty: None}, dtype)[0]
+        a = number_of_its_own(data, ty) if dtype is None else None
+        return array_of_numbers([data], {ty: None}, dtype)[0] if a is None else a
     if isinstance(data, Tensor):
         return _copied(data, dtype)
     if isinstance(data, (np.ndarray, np.generic)):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from .._arrays.layouts import known_strides, row_major_strides
-from .._arrays.memory import address_of, offset_of
+from .._arrays.memory import IN_HEADER, WORDS_BEHIND_HEADER, address_of, offset_of
 from .._base import dtypes
 from .._base.constants import Recent, type_name
 from .._base.dtypes import BY_NUMPY, SIZES
@@ -78,7 +78,7 @@ def dim(self: Tensor) -> int:
     >>> torch.ones(2, 3).dim()
     2
     """
-    return len(self._payload.shape)
+    return self._payload.ndim
 
 
 @method("Tensor.numel Tensor.nelement")
@@ -254,6 +254,8 @@ def use_count(self: Tensor) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""
     a = self._payload
+    if type(a) is IN_HEADER and a.size:  # as ``address_of``
+        return WORDS_BEHIND_HEADER[id(a) >> 3]
     if type(a) is not ndarray:
         if device_of(a) is META:
             return 0

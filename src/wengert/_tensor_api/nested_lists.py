@@ -36,7 +36,7 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
     shape = [len(data)]
     flat = data
     kinds = dict.fromkeys(map(type, flat))
-    while flat and not kinds.keys() <= PYTHON_NUMBERS and is_sequence(flat[0]):
+    while not (plain := kinds.keys() <= PYTHON_NUMBERS) and is_sequence(flat[0]):
         opened = _opened(flat, kinds)
         if opened is None:
             return _array_in_order(data, dtype)
@@ -56,7 +56,7 @@ def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
         kinds = dict.fromkeys(map(type, flat))
     if not flat:
         return np.empty(shape, (dtype or _dtypes.default_dtype).np)
-    if not kinds.keys() <= PYTHON_NUMBERS and (type(flat[0]) is str or any(map(is_sequence, flat))):
+    if not plain and (type(flat[0]) is str or any(map(is_sequence, flat))):
         return _array_in_order(data, dtype)
     a = array_of_numbers(flat, kinds, dtype)
     return a if len(shape) == 1 else a.reshape(shape)
@@ -154,6 +154,16 @@ def _stacked(arrays: Any) -> tuple[Any, int] | None:
     for other_dtype in dtypes[1:]:
         common = promote_types(common, other_dtype)
     return np.array([converted(a, common.np) for a in arrays] if len(dtypes) > 1 else arrays), shape[0]
+
+
+def number_of_its_own(x: Any, ty: type) -> Any:
+    """A Python number of type ``ty`` as a NumPy number of its own dtype; ``None`` if it needs checks."""
+    if ty is int:
+        return np.int64(x) if -(1 << 63) <= x < 1 << 63 else None
+    if ty is bool:
+        return np.bool_(x)
+    number = _dtypes.default_np
+    return number.type(x) if ty is float and number.itemsize > 2 and -6e4 < x < 6e4 else None
 
 
 def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -> Any:

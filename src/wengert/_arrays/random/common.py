@@ -73,7 +73,7 @@ def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
     if new and len(shape) == 1:
         return values
     if values.size <= SHORT_DRAW:  # where NumPy copies sooner than it resizes
-        return values.reshape(shape).copy()
+        return values.copy() if len(shape) == 1 else values.reshape(shape).copy()
     if not (new and shape):
         return values.reshape(shape)
     values.resize(shape, refcheck=False)

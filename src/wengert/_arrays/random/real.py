@@ -273,7 +273,7 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
         if bits.item(bits.argmax()) <= _BITS_OF_ONE:  # the floats from 0 to 1; the commonest case
             with generator._lock:
                 values = generator._uniforms32(p.size)
-            return (values.reshape(shape) < p).astype(FLOAT32)
+            return ((values if len(shape) == 1 else values.reshape(shape)) < p).astype(FLOAT32)
     dtype = require(dtype, COUNTABLE_OR_BOOL, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
     wide = p.dtype == np.float64

@@ -20,6 +20,7 @@ from ..._base.errors import unexpected_keyword
 from ..._base.modes import slow_if_recording
 from ..._payloads.meta import in_order
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.tensor import make as new
 from ..._tensor_api.construct import elsewhere, made, meta_device
 from .makers import ACCEPTED, OF_ALL, allocate, dtype_chosen, finish, maker, options_of
 
@@ -99,7 +100,7 @@ def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
 
 
 # ---- functions
-def _ones(shape: tuple[int, ...], np_dtype: Any) -> Any:
+def filled_with_ones(shape: tuple[int, ...], np_dtype: Any) -> Any:
     a = np.empty(shape, np_dtype)
     a.fill(1)
     return a
@@ -114,7 +115,10 @@ def _of_sizes(function: str, make: Callable[..., Any], size: tuple[Any, ...], kw
         plain = plain_shape(size)
         if plain is not None:
             try:
-                return wrap(make(plain, dtypes.default_np))
+                t: Tensor = new()
+                t._payload = make(plain, dtypes.default_np)
+                t._node = t._box = None
+                return t
             except (ValueError, MemoryError):
                 pass  # the checks below raise the error
     elif not slow_if_recording and kwargs.keys() <= _PLAIN:
@@ -157,7 +161,7 @@ def ones(*size: Any, **kwargs: Any) -> Tensor:
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
-    return _of_sizes("ones", _ones, size, kwargs)
+    return _of_sizes("ones", filled_with_ones, size, kwargs)
 
 
 @maker("torch.empty", "out", "memory_format")

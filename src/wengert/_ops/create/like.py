@@ -19,9 +19,9 @@ from ..._tape.error_text import expect_tensor
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, device_of, in_memory, wrap
 from ..._tensor_api.construct import array_of, elsewhere, made, meta_device, moved_array, number_of
-from .create import _empty_in, empty_sparse, plain_shape, shape_of, tuple_shape
+from .create import _empty_in, empty_sparse, filled_with_ones, plain_shape, shape_of, tuple_shape
 from .filled import filled, plain_element
-from .makers import Options, allocate, maker, options_of
+from .makers import OF_ALL, Options, allocate, maker, options_of
 from .strided import _strided
 
 
@@ -176,13 +176,15 @@ def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any
 
 # ---- methods: new_...
 def _new(function: str, self: Tensor, shape: tuple[int, ...], value: Any, asked: Options | None = None) -> Tensor:
-    a = in_memory(self._payload)
-    if hasattr(a, "asked"):
-        given = {} if asked is None else {k: v for k, v in asked._asdict().items() if v is not None}
-        return a.asked(function, shape, *([value] if function == "new_full" else ()), **given)  # type: ignore[no-any-return]
+    a = self._payload
     if asked is None and type(a) is np.ndarray:
         return made(allocate(uninitialized.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype))
+    a = in_memory(a)
     asked = asked or options_of(function, {})
+    if hasattr(a, "asked"):
+        given = {name: v for name in OF_ALL if name != "requires_grad" and (v := getattr(asked, name))}
+        t: Tensor = a.asked(function, shape, *([value] if function == "new_full" else ()), **given)
+        return t.requires_grad_() if asked.requires_grad else t
     np_dtype, device = _beside(self, asked)
     if (away := elsewhere(device, np.empty, shape, np_dtype, function)) is not None:
         a = away
@@ -203,12 +205,16 @@ def _beside(self: Tensor, asked: Options) -> tuple[Any, Any]:
     return np_dtype, device_of(self._payload) if asked.device is None else asked.device
 
 
-def _new_of_sizes(function: str, self: Tensor, value: Any, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+def _new_of_sizes(
+    function: str, self: Tensor, value: int | None, size: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Tensor:
+    """A tensor of zeros, of ones, or uninitialised (``None``), for ``new_zeros`` and its like."""
     a = self._payload
     if not kwargs and type(a) is np.ndarray and (shape := plain_shape(size)) is not None:
         try:
-            return made(uninitialized.empty(shape, a.dtype) if value is None else filled(shape, value, a.dtype))
-        except (ValueError, RuntimeError, MemoryError):
+            make = uninitialized.empty if value is None else filled_with_ones if value else np.zeros
+            return made(make(shape, a.dtype))
+        except (ValueError, MemoryError):
             pass  # the checks below raise the error
     asked = options_of(function, kwargs, True) if kwargs else None
     return _new(function, self, shape_of(function, size, asked.others if asked else None), value, asked)

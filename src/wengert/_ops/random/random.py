@@ -30,26 +30,27 @@ from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
-from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
+from ..._tape.tensor import CPU, META, Tensor, device_of, make, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device, placed
 from ..._tensor_api.generator import Generator, default_generator
-from ..create.create import plain_shape, shape_of, tuple_shape
+from ..create.create import shape_of, tuple_shape
 from ..create.like import empty_array_like, without_data
 from ..create.makers import Options, allocate, maker, options_of, resized
 from ._common import Sampler, drawn, needs, source_of
 
 
 # ---- filling memory
-def filled_row(self: Tensor, make: Any, *args: Any) -> bool:
-    """Fill a few float32 numbers, the commonest case, with ``make(generator, count, *args)`` if no one is to see it."""
+def filled_row(self: Tensor, draw: Any, parameter: float | None = None) -> bool:
+    """Fill a few float32 numbers, the commonest case, if no one is to see it: ``draw(generator, count, parameter)``."""
     a = self._payload
     if type(a) is not np.ndarray or a.dtype is not FLOAT32 or a.size > SHORT_DRAW or not a.flags.carray:
         return False
     if LEVELS.get() or not unrecorded(self, None):
         return False
     with default_generator._lock:
-        values = make(default_generator, a.size, *args)
+        count = a.size
+        values = draw(default_generator, count) if parameter is None else draw(default_generator, count, parameter)
     if a.ndim == 1:
         a[...] = values
     else:
@@ -269,8 +270,14 @@ _SHORT = 1 << 16  # elements for which memory always suffices
 
 def short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
     """The shape of a small tensor, given in one of the commonest forms; ``None`` for arguments that need checks."""
-    shape = plain_shape(size)
-    return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
+    if len(size) == 1 and isinstance(size[0], tuple):
+        size = size[0]
+    count = 1
+    for n in size:
+        if type(n) is not int or n < 0:
+            return None
+        count *= n
+    return size if size and count < _SHORT else None
 
 
 def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | None:
@@ -285,9 +292,12 @@ def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | No
 
 def _of_sizes(function: str, sampler: Sampler, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     if not (kwargs or slow_if_recording or LEVELS.get()):
-        short = plain_shape(size)
-        if short and min(short) >= 0 and math.prod(short) < _SHORT:
-            return wrap(sampler(default_generator, short, dtypes.default_np))
+        shape = short_shape(size)
+        if shape is not None:
+            t: Tensor = make()
+            t._payload = sampler(default_generator, shape, dtypes.default_np)
+            t._node = t._box = None
+            return t
     asked = options_of(function, kwargs, True)
     return new_random(function, shape_of(function, size, asked.others), asked, dtypes.default_np, sampler)
 
@@ -387,7 +397,11 @@ def _like(function: str, input: Any, fill: str, kwargs: dict[str, Any], *args: A
     if not kwargs and type(input) is Tensor:
         a = input._payload
         if type(a) is np.ndarray and a.flags.c_contiguous and not (slow_if_recording or LEVELS.get()):
-            return wrap(sampler(default_generator, a.shape, a.dtype, *args))
+            t: Tensor = make()
+            source, shape, dtype = default_generator, a.shape, a.dtype  # a call with a star takes twice as long
+            t._payload = sampler(source, shape, dtype, *args) if args else sampler(source, shape, dtype)
+            t._node = t._box = None
+            return t
     asked = options_of(function, kwargs)
     a = expect_tensor(function, "input", 1, input)._payload
     np_dtype = logical_dtype(input) if asked.dtype is None else asked.dtype.np
