@@ -56,6 +56,25 @@ def test_all_spellings_give_the_same(name: str) -> None:
     assert tuple((kept if isinstance(kept, torch.Tensor) else kept[0]).shape) == (2, 1)
 
 
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "nansum", "logsumexp", "any", "all"])
+def test_a_tuple_of_dims(name: str) -> None:
+    x = torch.arange(6.0).reshape(1, 2, 3).requires_grad_(name not in ("any", "all"))
+    fn = getattr(x, name)
+    for dims, shape, kept in (((0, 2), (2,), (1, 2, 1)), ((-1, 1), (1,), (1, 1, 1)), ((1,), (1, 3), (1, 1, 3))):
+        assert fn(dims).shape == shape and fn(dims, True).shape == kept == fn(dims, keepdim=True).shape
+        assert fn(dims).tolist() == fn(list(dims)).tolist() == fn(dim=dims, keepdim=True).reshape(shape).tolist()
+        with torch.no_grad():
+            assert fn(dims).tolist() == fn(dims, True).reshape(shape).tolist()
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        fn((0, 3))
+    with pytest.raises(RuntimeError, match="appears multiple times in the list of dims"):
+        fn((1, -2))
+    with pytest.raises(TypeError):
+        fn((0, 1.5))
+    alone = getattr(torch.tensor(2.0), name)
+    assert alone((0,)).shape == () == alone((-1,), True).shape
+
+
 @pytest.mark.parametrize("name", ["topk", "kthvalue"])
 def test_two_results_after_a_number(name: str) -> None:
     x = matrix()

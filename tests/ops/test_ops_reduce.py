@@ -997,3 +997,15 @@ def test_the_product_of_a_number_has_no_second_derivative() -> None:
     for product in (x.prod(), x.cumprod(0)):
         (g,) = wg.autograd.grad(product, x, create_graph=True)
         assert g.item() == 1 and not g.requires_grad  # as in PyTorch
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (1, 5), (20, 30), (70, 80)])
+def test_covariance_is_the_same_with_and_without_a_graph(shape: tuple[int, ...]) -> None:
+    x = wg.randn(shape)
+    x.view(-1)[0] = float("inf") if shape == (3, 4) else -0.0
+    for fn in (wg.cov, wg.corrcoef):
+        with np.errstate(all="raise"):
+            plain, recorded = fn(x), fn(x.clone().requires_grad_())
+        assert plain.stride() == recorded.stride() and plain.dtype is wg.float32
+        assert plain.numpy().tobytes() == recorded.detach().numpy().tobytes()
+    assert wg.cov(wg.tensor([[1, 2, 3], [2, 4, 6]])).tolist() == [[1.0, 2.0], [2.0, 4.0]]

@@ -83,7 +83,10 @@ def extremum_with_place(x: Any, place: Any, ufunc: Any, dim: int, keepdim: bool)
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
     where = place(x, dim, keepdims=True) if keepdim else place(x, dim)
-    values = of_rows(x, where) if _in_rows(x, dim) else ufunc.reduce(x, dim, None, None, keepdim)
+    if dim == x.ndim - 1 and _in_rows(x):
+        values = of_rows(x, where)
+    else:
+        values = ufunc.reduce(x, dim, None, None, keepdim)
     return values, where if where.dtype is INT64 else intp.int64(where)
 
 
@@ -92,18 +95,18 @@ def extremum_over(x: Any, place: Any, ufunc: Any, dim: tuple[int, ...], keepdim:
     if type(x) is not np.ndarray:
         return ufunc.reduce(x, dim, None, None, keepdim)
     if len(dim) == x.ndim:
-        if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
+        if not keepdim and x.size <= SMALL and x.dtype.kind in "fiub":
             return x.ravel()[place(x)]
-    elif len(dim) == 1 and _in_rows(x, dim[0]):
+    elif len(dim) == 1 and dim[0] == x.ndim - 1 and _in_rows(x):
         return of_rows(x, place(x, -1, keepdims=True) if keepdim else place(x, -1))
     return ufunc.reduce(x, dim, None, None, keepdim)
 
 
-def _in_rows(x: Any, dim: int) -> bool:
-    """Whether NumPy finds an extremum faster by its position than by its value."""
-    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
+def _in_rows(x: Any) -> bool:
+    """Whether NumPy finds an extremum along the last dim faster by its position than by its value."""
+    if x.dtype.kind != "f" or not x.flags.c_contiguous:
         return False
-    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
+    return x.size <= SMALL or (x.size >= MANY and x.shape[-1] >= 64)
 
 
 def of_rows(x: Any, where: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Variance and mean over dims of an array."""
+"""Variance and mean over dims of an array; covariance and correlation of rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
+from .large import limited
 from .library import NUMBERS, vector_of_ones
 from .norms_small import row_tables
-from .sums import average, count_of
+from .sums import average, count_of, sum_along
 
 _INF = math.inf
 _IN_PYTHON = 16  # elements up to which Python's floats take less time than NumPy's functions
@@ -129,3 +130,25 @@ def narrowed(r: Any, dtype: Any) -> Any:
     if type(r) is np.float64:  # a scalar: NumPy converts an array faster
         return r if dtype is FLOAT64 else dtype.type(r)
     return r if r.dtype is dtype else r.astype(dtype)
+
+
+def covariance(x: Any, correction: int, dtype: Any) -> Any:
+    """The covariance matrix of the rows of a small array in ``dtype``, by the steps of ``cov``."""
+    rows = x if x.ndim == 2 else x.reshape(1, x.size)
+    n = rows.shape[1]
+    mean = sum_along(rows, (1,), True)
+    if x.dtype is not dtype:
+        mean, rows = mean.astype(dtype), rows.astype(dtype)
+    mean = mean / NUMBERS[dtype][n]
+    rows = rows - mean
+    r = rows.dot(rows.T)
+    r /= NUMBERS[dtype][n - correction]
+    return r if len(r) > 1 else r.reshape(())
+
+
+def correlation(c: Any) -> Any:
+    """The correlation matrix of a covariance matrix, by the steps of ``corrcoef``."""
+    deviations = np.sqrt(c.diagonal())
+    r = c / deviations[:, None]
+    r /= deviations
+    return limited(r, -1, 1)

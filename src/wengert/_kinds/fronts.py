@@ -43,10 +43,12 @@ def in_one_dim(
     """A public function that along one dim is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
-    given) and ``keepdim``; with ``=`` after it never by position. ``unless``: a condition on the array ``a`` for which
-    it is not. ``result``: the class of several results. ``alone``: the function of the tensor alone.
+    given; it may be given as a tuple) and ``keepdim``; with ``=`` after it never by position, and one dim alone.
+    ``unless``: a condition on the array ``a`` for which it is not. ``result``: the class of several results.
+    ``alone``: the function of the tensor alone.
     """
     by_name, dims, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
+    several = dims and not by_name
     named = "dim=" * ("dims=" in values)
     head = HEAD_BY_NAME if named else HEAD
 
@@ -54,7 +56,7 @@ def in_one_dim(
         texts = _with_values(own, re.sub(r"=|\bdims?\b", lambda m: "" if m[0] == "=" else "at", values))
         if result is not None:
             texts["returned"] = f"named(({texts['returned']}))"
-        return texts | read_dim(by_name, dims, unless and f" or {unless}", named)
+        return texts | read_dim(by_name, dims, unless and f" or {unless}", named, several)
 
     def shape() -> Shape:
         own = _own(name).shape

@@ -211,10 +211,10 @@ PIECES["body"] = """
 try:
     fx = input._node  #? records
     a = input._payload
-    at = EVERY_DIM[a.ndim] if dim is ABSENT else TUPLES_OF_DIM[a.ndim][dim]  #? one_dim and whole
-    at = TUPLES_OF_DIM[a.ndim][dim]  #? one_dim and dims and not whole
+    at = EVERY_DIM[a.ndim] if dim is ABSENT else TUPLES_OF_DIM[a.ndim][dim]{several}  #? one_dim and whole
+    at = TUPLES_OF_DIM[a.ndim][dim]{several}  #? one_dim and dims and not whole
     at = EVERY_DIM[a.ndim][dim]  #? one_dim and not dims
-except (AttributeError, IndexError):  #? one_dim
+except {wrong}:  #? one_dim
     return {called}({passed})  #? one_dim
 except AttributeError:  #? not one_dim
     return {called}({passed})  #? front
@@ -300,10 +300,15 @@ HEAD = "input, dim=ABSENT, *args, **kwargs"  # of a public function along one di
 HEAD_BY_NAME = "input, *args, dim=ABSENT, **kwargs"
 
 
-def read_dim(by_name: bool = False, whole: bool = False, unless: str = "", named: str = "") -> dict[str, str]:
-    """The texts that tell a call with one dim."""
+def read_dim(
+    by_name: bool = False, whole: bool = False, unless: str = "", named: str = "", several: bool = False
+) -> dict[str, str]:
+    """The texts that tell a call with one dim; ``whole``: or without; ``several``: or with a tuple of dims."""
+    asked = "type(dim) is int" + " or dim is ABSENT" * whole + " or type(dim) is tuple and dim" * several
     return {
-        "asked": "(type(dim) is int or dim is ABSENT)" if whole else "type(dim) is int",
+        "asked": f"({asked})" if whole or several else asked,
+        "several": " if type(dim) is int else normal_dims(dim, a.ndim)" * several,
+        "wrong": "Exception" if several else "(AttributeError, IndexError)",
         "named": named,
         "second": "" if by_name else "args[0] if args else ",
         "unlike": unless,
@@ -341,7 +346,8 @@ def one(info: Operator, head: str | None = None, saved: Callable[[], str] | None
         if flags.get("elementwise"):
             mode = "slow_always"
         to = "r = " if flags.get("many") else "t._payload = r = " if flags.get("keep_result") else "t._payload = "
-        known = {**p, "table": "table", "args": args, "mode": mode, "to": to, **read_dim()}
+        known = {**p, "table": "table", "args": args, "mode": mode, "to": to}
+        known |= read_dim(several=flags.get("along", False))
         if saved is not None:
             known |= {"edges": "(fx,)", "saved": saved()} | (outputs(info) if flags.get("pair") else {})
         return known

@@ -46,7 +46,7 @@ from .._tape.node import FREED, Box, Parts, box_of, ticks
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make
-from .dims import ABSENT, EVERY_DIM, TUPLES_OF_DIM
+from .dims import ABSENT, EVERY_DIM, TUPLES_OF_DIM, normal_dims
 from .slow_path import (
     concerned,
     mixed_dtypes,
@@ -432,8 +432,8 @@ COMMON: dict[str, Any] = {
     "Tensor": Tensor, "alias_payload": alias_payload, "both": elementwise_multi, "box_of": box_of, "cast": cast,
     "concerned": concerned, "default_np": default_np, "elementwise": elementwise, "getframe": getframe, "lines": lines,
     "logical_dtype": logical_dtype, "make": make, "mixed_dtypes": mixed_dtypes, "mixed_product": mixed_product,
-    "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray, "next": next, "partial": partial,
-    "promote_and_retry": promote_and_retry, "refuse": refuse, "refuse_first": refuse_first, "silently": silently,
-    "slow": slow, "slow_always": slow_always, "slow_if_recording": slow_if_recording, "stale": stale, "ticks": ticks,
-    "type": type, "unbox": unbox, "unsupported": unsupported,
+    "multiply": multiply, "multiply_into": multiply_into, "ndarray": ndarray, "next": next, "normal_dims": normal_dims,
+    "partial": partial, "promote_and_retry": promote_and_retry, "refuse": refuse, "refuse_first": refuse_first,
+    "silently": silently, "slow": slow, "slow_always": slow_always, "slow_if_recording": slow_if_recording,
+    "stale": stale, "ticks": ticks, "type": type, "unbox": unbox, "unsupported": unsupported,
 }  # fmt: skip  # what every text may name

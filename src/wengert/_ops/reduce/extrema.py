@@ -187,19 +187,22 @@ def min_dim(lib, self, dim, keepdim):
     return extremum_with_place(self, ARGMIN, lib.minimum, dim, keepdim)
 
 
-def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
-    try:
-        a = input._payload
-        if a.size and a.dtype.kind != "c":
-            return op(input)
-    except AttributeError:
-        rank(input, name)
-    if is_kind(input, "c"):
-        raise unimplemented(f"{name}_all", input)
-    raise RuntimeError(
-        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-        "Specify the reduction dim with the 'dim' argument."
-    )
+def _extremum_of_all(op: Any, name: str) -> Callable[[Tensor], Tensor]:
+    def of_all(input: Tensor) -> Tensor:
+        try:
+            a = input._payload
+            if a.size and a.dtype.kind != "c":
+                return op(input)  # type: ignore[no-any-return]
+        except AttributeError:
+            rank(input, name)
+        if is_kind(input, "c"):
+            raise unimplemented(f"{name}_all", input)
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+
+    return of_all
 
 
 _OUT_OF_ALL = convertible(
@@ -208,12 +211,7 @@ _OUT_OF_ALL = convertible(
 )
 
 
-def max_of_all(input: Tensor) -> Tensor:
-    return _extremum_of_all(input, max_all, "max")
-
-
-def min_of_all(input: Tensor) -> Tensor:
-    return _extremum_of_all(input, min_all, "min")
+max_of_all, min_of_all = _extremum_of_all(max_all, "max"), _extremum_of_all(min_all, "min")
 
 
 @public("torch.max Tensor.max")
@@ -436,14 +434,20 @@ def argmin(lib, self, dim, keepdim):
     return where if where.dtype is INT64 else int64(where)
 
 
-def _argmax_of_all(input: Tensor) -> Tensor:
-    return _arg_extremum(argmax, "argmax", input, None, False)
+def _place_of_all(op: Any, name: str) -> Callable[[Tensor], Tensor]:
+    def of_all(input: Tensor) -> Tensor:
+        try:
+            a = input._payload
+            if type(a) is np.ndarray and a.size and a.dtype.kind in "fiu":  # finding an index is not recorded
+                return op(input if a.ndim == 1 else wrap(a.reshape(-1)), 0, False)  # type: ignore[no-any-return]
+        except AttributeError:
+            pass
+        return _arg_extremum(op, name, input, None, False)
+
+    return of_all
 
 
-def _argmin_of_all(input: Tensor) -> Tensor:
-    return _arg_extremum(argmin, "argmin", input, None, False)
-
-
+_argmax_of_all, _argmin_of_all = _place_of_all(argmax, "argmax"), _place_of_all(argmin, "argmin")
 _IN_ONE_DIM = "dim, keepdim", NUMBERS_ONLY, None
 
 
@@ -477,13 +481,7 @@ def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) ->
         n = input._payload.size
         if not n:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        if ndim == 1:
-            flat = input
-        else:  # finding an index is not recorded
-            flat = (
-                wrap(input._payload.reshape(-1)) if type(input._payload) is np.ndarray else TENSORS.reshape(input, (n,))
-            )
-        found = op(flat, 0, False)
+        found = op(input if ndim == 1 else TENSORS.reshape(input, (n,)), 0, False)
         return TENSORS.reshape(found, (1,) * ndim) if keepdim and ndim else found
     dim = normal_dim(dim, ndim, name)
     if ndim:

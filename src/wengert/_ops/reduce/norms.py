@@ -15,7 +15,7 @@ from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype, promote_types
-from ..._base.registry import ARRAYS, PUBLIC, TENSORS, publish
+from ..._base.registry import ARRAYS, PUBLIC, REGISTRY, TENSORS, publish
 from ..._kinds.dims import EVERY_DIM, as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.laid_out import lay
@@ -66,26 +66,6 @@ def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[in
     return self * xp.abs(self) ** (ord - 2) * (g / safe ** (ord - 1))
 
 
-def vector_norm_over(lib: Any, x: Any, ord: Order, dim: tuple[int, ...], keepdim: bool) -> Any:
-    """The norm of an array over dims."""
-    if x.dtype.itemsize == 2:
-        return vector_norm_over(lib, x.astype(lib.float32), ord, dim, keepdim).astype(x.dtype)
-    if ord == 0:
-        return lib.add.reduce(x != 0, dim, None, None, keepdim).astype(x.real.dtype)
-    if ord == 2:
-        if x.dtype.kind == "f":
-            return lib.sqrt(lib.sum_of_squares(x, dim, keepdim))
-        return lib.sqrt(lib.add.reduce(x.real * x.real + x.imag * x.imag, dim, None, None, keepdim))
-    size = lib.abs(x)
-    if ord == INF:
-        return lib.maximum.reduce(size, dim, None, None, keepdim)
-    if ord == -INF:
-        return lib.minimum.reduce(size, dim, None, None, keepdim)
-    if ord == 1 or count_of(x.shape, dim) == 1:
-        return lib.sum_over(size, dim, keepdim)
-    return lib.sum_over(size**ord, dim, keepdim) ** (1.0 / ord)
-
-
 _SAMPLES = [
     *(((3, 4), (p, (1,), False)) for p in (0, 1, 2, 3, 1.5, 0.5, -1, INF, -INF)),
     ((2, 3, 4), (2, (0, 2), True)),
@@ -97,7 +77,25 @@ _SAMPLES = [
 @general(layout=rows, grad=norm_grad, holomorphic=False, batch=("dim", ("dim",)), samples=_SAMPLES)
 def linalg_vector_norm(lib, self, ord, dim, keepdim):
     """The vector norm of some order over some dims."""
-    return vector_norm_over(lib, self, ord, dim, keepdim)
+    if self.dtype.itemsize == 2:
+        return vector_norm_over(lib, self.astype(lib.float32), ord, dim, keepdim).astype(self.dtype)
+    if ord == 0:
+        return lib.add.reduce(self != 0, dim, None, None, keepdim).astype(self.real.dtype)
+    if ord == 2:
+        if self.dtype.kind == "f":
+            return lib.sqrt(lib.sum_of_squares(self, dim, keepdim))
+        return lib.sqrt(lib.add.reduce(self.real * self.real + self.imag * self.imag, dim, None, None, keepdim))
+    size = lib.abs(self)
+    if ord == INF:
+        return lib.maximum.reduce(size, dim, None, None, keepdim)
+    if ord == -INF:
+        return lib.minimum.reduce(size, dim, None, None, keepdim)
+    if ord == 1 or count_of(self.shape, dim) == 1:
+        return lib.sum_over(size, dim, keepdim)
+    return lib.sum_over(size**ord, dim, keepdim) ** (1.0 / ord)
+
+
+vector_norm_over: Any = REGISTRY["linalg_vector_norm"].decl
 
 
 # ---- public functions

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.layouts import rows
+from ..._arrays.library import ARITHMETIC, silently
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
-from ..._arrays.variance import narrowed, variance, variance_and_mean
-from ..._base.dtypes import INT64
+from ..._arrays.variance import FEW, correlation, covariance, narrowed, variance, variance_and_mean
+from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.errors import warn
+from ..._base.modes import slow_always
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
@@ -19,7 +21,7 @@ from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import misfit, no_complex_grad, refuse_elements
 from ..._tape.error_text import not_a_tensor
-from ..._tape.promotion import cast, logical_dtype
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from ..._tape.view_chain import without_view
 from .extrema import NUMBERS_ONLY, along, shared_by_all, with_places
@@ -407,6 +409,21 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
 
 
 # ---- correlation
+def _at_once(input: Tensor) -> bool:
+    """Whether NumPy may take all steps on a tensor at once: none is recorded or seen by a mode."""
+    a = input._payload
+    if slow_always or input._node is not None or type(a) is not np.ndarray:
+        return False
+    return 0 < a.size <= FEW and a.flags.c_contiguous
+
+
+def _quiet(fn: Any, *args: Any) -> Any:
+    try:
+        return fn(*args)
+    except ARITHMETIC:
+        return silently(fn, *args)
+
+
 @public("torch.cov Tensor.cov")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
@@ -426,6 +443,11 @@ def cov(
         )
     if is_kind(input, "b"):
         raise RuntimeError("cov(): bool dtype is not supported for input")
+    if fweights is aweights is None and type(correction) is int and _at_once(input):
+        x = input._payload
+        dtype = default_np() if x.dtype.kind in "iu" else x.dtype
+        if dtype in BLAS_FLOATS and (x.shape[1] if ndim == 2 else x.size) > correction >= 0:
+            return wrap(_quiet(covariance, x, correction, dtype))
     if ndim < 2:
         input = TENSORS.reshape(input, (1, input._payload.size))
     n = input._payload.shape[1]
@@ -478,6 +500,8 @@ def corrcoef(input: Tensor) -> Tensor:
     c = cov(input)
     if not c.ndim:
         return c / c
+    if _at_once(c) and c._payload.dtype in BLAS_FLOATS:
+        return wrap(_quiet(correlation, c._payload))
     variances, of_complex = c.diagonal(), is_kind(c, "c")
     deviations = (variances.real if of_complex else variances).sqrt()
     c = c / deviations.unsqueeze(1) / deviations.unsqueeze(0)
