@@ -666,3 +666,25 @@ def test_saved_values_are_packed_and_unpacked_in_the_order_of_their_names(
 
     theirs, ours = outcome(torch, program), outcome(wengert, program)
     assert same(theirs, ours), f"{theirs}\n{ours}"
+
+
+@pytest.mark.parametrize("value", ["(1., 1.)", "(True, True)", "(1, True)", "(1, 1.)", "1.", "True"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "F.max_pool2d(p, {})", "F.avg_pool2d(p, 1, {})", "F.conv2d(p, p, stride={})", "F.conv2d(p, p, dilation={})",
+        "F.conv_transpose2d(p, p, padding={})", "F.unfold(p, {})", "F.fold(p.view(1, 1, 16), (4, 4), {})",
+    ],
+)  # fmt: skip
+def test_what_equals_a_size_of_windows_and_is_no_int(call: str, value: str, torch: ModuleType) -> None:
+    """Also after a call with the ints, whose geometry is kept."""
+
+    def program(T: Any) -> Any:
+        scope = {"F": T.nn.functional, "p": T.ones(1, 1, 4, 4)}
+        eval(call.format("(1, 1)"), scope), eval(call.format("1"), scope)
+        return eval(call.format(value), scope)
+
+    theirs, ours = outcome(torch, program), outcome(wengert, program)
+    if "fold" in call and theirs[0] == "TypeError":  # PyTorch's words name a function that programs do not call
+        theirs, ours = theirs[:1], ours[:1]
+    assert same(theirs, ours), f"{theirs}\n{ours}"

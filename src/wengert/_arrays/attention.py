@@ -17,19 +17,20 @@ from .layouts import as_like, in_columns, in_rows
 from .library import NUMBERS, in_lib, lib
 from .softmax_large import moderate_exponential
 
+Ints = tuple[int, ...]
 _BLOCK = 1 << 16  # weights of a block
 _PER_MICROSECOND = 75_000  # multiplications
 
 
-def cut(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
-    """Indices that cut batch and heads into parts; ``None`` if operands are broadcast or one part is enough."""
-    shape = query.shape
-    lead = shape[:-2]
-    if not lead or lead != key.shape[:-2] or lead != value.shape[:-2] or not query.size or not key.size:
+@functools.lru_cache(256)
+def cut(query: Ints, key: Ints, value: Ints, mask: Ints | None) -> tuple[Any, ...] | None:
+    """Indices that cut batch and heads into parts, for operands of these shapes; ``None`` if they are broadcast."""
+    lead = query[:-2]
+    if not lead or lead != key[:-2] or lead != value[:-2] or 0 in query or 0 in key:
         return None
-    if mask is not None and not _fits(mask.shape[:-2], lead):
+    if mask is not None and not _fits(mask[:-2], lead):
         return None
-    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # matrices in a part
+    each_part = max(_BLOCK // (query[-2] * key[-2]), 1)  # matrices in a part
     axis, inner = len(lead) - 1, 1
     while axis and inner * lead[axis] <= each_part:
         inner *= lead[axis]
@@ -37,14 +38,15 @@ def cut(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
     step = max(each_part // inner, 1)
     slices = [slice(i, i + step) for i in range(0, lead[axis], step)]
     if not axis:
-        return [(s,) for s in slices]
-    return [(*index, s) for index in np.ndindex(*lead[:axis]) for s in slices]
+        return tuple([(s,) for s in slices])
+    return tuple([(*index, s) for index in np.ndindex(*lead[:axis]) for s in slices])
 
 
-def over_cut(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
+def over_cut(work: Any, parts: Any, count: int, width: int) -> list[Any]:
     """Run ``work`` on each part, on several threads if ``count`` weights and products of this width are worth it."""
-    shared = is_shared(count * width, of_matrices=False)
-    cost = count * (1.3e-3 + width / _PER_MICROSECOND) if shared else 0.0
+    if not is_shared(count * width, of_matrices=False):
+        return [work(part) for part in parts]
+    cost = count * (1.3e-3 + width / _PER_MICROSECOND)
     found = over_samples(lambda some: [work(part) for part in parts[some]], len(parts), cost)
     return list(itertools.chain(*found))
 
@@ -62,7 +64,7 @@ def mask_by_parts(mask: Any, query: Any) -> Any:
 @with_kernel("compiled_products.attended", 0, FEWEST)
 def attended(query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, tape: Any) -> Any:
     """``softmax(scale * query @ key.mT + mask) @ value``; ``tape`` receives the parts and their weights, or None."""
-    parts = cut(query, key, value, mask)
+    parts = cut(query.shape, key.shape, value.shape, None if mask is None else mask.shape)
     if parts is None:
         return lib.matmul(block_weights(query, key, mask, causal, scale), value)
     count = query.size // query.shape[-1] * key.shape[-2]

@@ -24,17 +24,13 @@ def suits(x: Any) -> bool:
 def _rows(x: Any, view: Any) -> Any:
     """The input, seen as ``(N, C, M)``, as a matrix ``(C, N M)``."""
     n, c, m = view
-    rows = np.empty((c, n * m))
-    rows.reshape(c, n, m)[...] = x.reshape(view).swapaxes(0, 1)
-    return rows
+    return x.reshape(view).swapaxes(0, 1).astype(FLOAT64, "C").reshape(c, n * m)
 
 
 def _given(rows: Any, view: Any, like: Any) -> Any:
     """The inverse of ``_rows``, in the shape and dtype of another array."""
     n, c, m = view
-    r = np.empty(like.shape, like.dtype)
-    r.reshape(view)[...] = rows.reshape(c, n, m).swapaxes(0, 1)
-    return r
+    return rows.reshape(c, n, m).swapaxes(0, 1).astype(like.dtype, "C").reshape(like.shape)
 
 
 def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, list[Any]]:

@@ -102,7 +102,7 @@ def _heads(k: Kernels, name: str, mask: Any, causal: bool, scale: float, made: A
 
 def attended(k: Kernels, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, tape: Any) -> Any:
     """``attention.attended``; the weights are computed again in the backward pass."""
-    parts = cut(query, key, value, mask)
+    parts = cut(query.shape, key.shape, value.shape, None if mask is None else mask.shape)
     if parts is None:
         return None
     r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))

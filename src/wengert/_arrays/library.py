@@ -112,16 +112,23 @@ def plain_vector_of_ones(lib: Any, n: int, dtype: Any) -> Any:
     return lib.ones(n, dtype)
 
 
-@functools.lru_cache(256)
-def table_of_ones(n: int, m: int, dtype: Any) -> Any:
-    """Ones, read-only: a product with a square of them gives each row's sum at each of its elements.
+class _Squares(dict[int, Any]):
+    """n -> n by n ones, read-only: a product with them gives each row's sum at each of its elements.
 
     For a few elements that is three times as fast as a reduction, and the next step need not broadcast, which in NumPy
-    is three times as slow as operands of one shape.
+    is three times as slow as operands of one shape. All are kept, so n must be small.
     """
-    ones = np.ones((n, m), dtype)
-    ones.flags.writeable = False
-    return ones
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __missing__(self, n: int) -> Any:
+        ones = self[n] = np.ones((n, n), self.dtype)
+        ones.flags.writeable = False
+        return ones
+
+
+SQUARES_OF_ONES = {dtype: _Squares(dtype) for dtype in _dtypes.BLAS_FLOATS}
 
 
 class _Constants(dict[Any, Any]):

@@ -6,15 +6,16 @@ import functools
 import math
 import sys
 import types
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import BY_NUMPY, FLOAT32, FLOAT64
+from .._base.dtypes import BLAS_FLOATS, BY_NUMPY, FLOAT32, FLOAT64
 from .._base.errors import LinAlgError
 from .._base.registry import plain
 from .half import is_half, rounded_once
-from .library import ARITHMETIC, in_lib, silent_functions
+from .library import ARITHMETIC, in_lib, lib, putmask, silent_functions
 from .scipy_functions import from_scipy
 
 _EPSILON = {d: float(np.finfo(d).eps) for d in (FLOAT32, FLOAT64)}
@@ -51,24 +52,34 @@ _NUMPYS: Any = silent_functions(np.linalg.inv)
 _LOOPS: Any = None if _FLAGLESS else getattr(np.linalg, "_umath_linalg", None)
 
 
-def _looped(name: str, otherwise: Any, *arrays: Any) -> Any:
-    """``otherwise(*arrays)`` by NumPy's loop of this name, in float64 as there; ``otherwise`` raises where it fails."""
-    loop, dtype = getattr(_LOOPS, name, None), arrays[0].dtype
-    for a in arrays:
-        if loop is None or type(a) is not np.ndarray or a.ndim != 2 or not a.size or a.dtype is not dtype:
-            return (rounded_once(otherwise) if is_half(dtype) else otherwise)(*arrays)
-    try:
-        if dtype is FLOAT32:
-            r = loop(*[a.astype(FLOAT64) for a in arrays])
-            r = tuple(map(_narrow, r)) if type(r) is tuple else _narrow(r)
-        elif dtype is FLOAT64:
-            r = loop(*arrays)
-        else:
-            return otherwise(*arrays)
-    except ARITHMETIC:  # in a program that makes errors of warnings
-        return otherwise(*arrays)
-    first = (r[0] if type(r) is tuple else r).item(0)
-    return r if first == first else otherwise(*arrays)  # nan is all that LAPACK's failures leave
+def _looped(name: str, otherwise: Any) -> Any:
+    """``otherwise``, a function of one or two arrays, by NumPy's loop of this name for real matrices, in float64 as
+    there; ``otherwise`` raises where it fails."""
+    loop = getattr(_LOOPS, name, None)
+
+    def run(a: Any, *more: Any) -> Any:
+        dtype = a.dtype
+        if loop is None or type(a) is not np.ndarray or a.ndim != 2 or not a.size or dtype not in BLAS_FLOATS:
+            return (rounded_once(otherwise) if is_half(dtype) else otherwise)(a, *more)
+        if more and ((b := more[0]).dtype is not dtype or type(b) is not np.ndarray or b.ndim != 2 or not b.size):
+            return otherwise(a, *more)
+        try:
+            if dtype is FLOAT64:
+                r = loop(a, *more)
+            else:
+                r = loop(a.astype(FLOAT64), b.astype(FLOAT64)) if more else loop(a.astype(FLOAT64))
+        except ARITHMETIC:  # in a program that makes errors of warnings
+            return otherwise(a, *more)
+        first = r[0] if type(r) is tuple else r
+        if type(first) is np.ndarray:
+            first = first.item(0)
+        if first != first:  # nan is all that LAPACK's failures leave
+            return otherwise(a, *more)
+        if dtype is FLOAT64:
+            return r
+        return tuple([_narrow(x) for x in r]) if type(r) is tuple else _narrow(r)
+
+    return run
 
 
 def _narrow(x: Any) -> Any:
@@ -76,48 +87,41 @@ def _narrow(x: Any) -> Any:
     return x.astype(FLOAT32, "F") if type(x) is np.ndarray else np.float32(x)  # a number's ``astype`` takes longer
 
 
-def _inv(a: Any) -> Any:
-    return _looped("inv", _NUMPYS.inv, a)
-
-
-def _solve(a: Any, b: Any) -> Any:
-    return _looped("solve", _NUMPYS.solve, a, b)
-
-
-def _cholesky(a: Any) -> Any:
-    return _looped("cholesky_lo", _NUMPYS.cholesky, a)
-
-
-def _det(a: Any) -> Any:
-    return _looped("det", _NUMPYS.det, a)
-
-
-def _slogdet(a: Any) -> Any:
-    return _looped("slogdet", _NUMPYS.slogdet, a)
+_inv, _cholesky = _looped("inv", _NUMPYS.inv), _looped("cholesky_lo", _NUMPYS.cholesky)
+_det, _slogdet = _looped("det", _NUMPYS.det), _looped("slogdet", _NUMPYS.slogdet)
+_solve = _looped("solve", _NUMPYS.solve)
+_TRIANGLES = {"L": "lo", "U": "up"}
+_EIGH = {u: _looped(f"eigh_{loop}", partial(_NUMPYS.eigh, UPLO=u)) for u, loop in _TRIANGLES.items()}
+_EIGVALSH = {u: _looped(f"eigvalsh_{loop}", partial(_NUMPYS.eigvalsh, UPLO=u)) for u, loop in _TRIANGLES.items()}
+_SVD = {True: _looped("svd_f", _NUMPYS.svd), False: _looped("svd_s", partial(_NUMPYS.svd, full_matrices=False))}
+_SVDVALS = _looped("svd", partial(_NUMPYS.svd, compute_uv=False))
 
 
 def _eigh(a: Any, uplo: str = "L") -> Any:
-    return _looped("eigh_lo" if uplo == "L" else "eigh_up", lambda a: _NUMPYS.eigh(a, uplo), a)
+    return _EIGH[uplo](a)
 
 
 def _eigvalsh(a: Any, uplo: str = "L") -> Any:
-    return _looped("eigvalsh_lo" if uplo == "L" else "eigvalsh_up", lambda a: _NUMPYS.eigvalsh(a, uplo), a)
+    return _EIGVALSH[uplo](a)
 
 
 def _svd(a: Any, full: bool = True, compute_uv: bool = True) -> Any:
-    name = "svd" if not compute_uv else "svd_f" if full else "svd_s"
-    return _looped(name, lambda a: _NUMPYS.svd(a, full, compute_uv), a)
+    return _SVD[full](a) if compute_uv else _SVDVALS(a)
 
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
-    plain = type(a) is np.ndarray and a.ndim == 2 and a.size and a.dtype in (FLOAT32, FLOAT64)
-    if mode != "reduced" or not plain or not hasattr(_LOOPS, "qr_r_raw"):
+    plain = type(a) is np.ndarray and a.ndim == 2 and a.size and a.dtype in BLAS_FLOATS
+    if mode != "reduced" or not plain or _QR is None:
         return _NUMPYS.qr(a, mode)
+    dtype = a.dtype
     h = a.astype(FLOAT64)  # a copy, which the loop writes
-    q = _LOOPS.qr_reduced(h, _LOOPS.qr_r_raw(h))
+    q = _LOOPS.qr_reduced(h, _QR(h))
     r = h[: min(h.shape)]
-    r[_below(r.shape)] = 0
-    return q.astype(a.dtype, "F"), r.astype(a.dtype, "F")
+    putmask(r, _below(r.shape), _ZERO)
+    return q.astype(dtype, "F"), r.astype(dtype, "F")
+
+
+_QR, _ZERO = getattr(_LOOPS, "qr_r_raw", None), lib.ZEROS[FLOAT64]
 
 
 @functools.lru_cache(64)
@@ -134,22 +138,31 @@ _fast.__dict__.update(
 in_lib(_fast, "linalg")
 
 
-def _completed(function: Any, *arrays: Any) -> Any:
-    """NumPy's result. Raises NumPy's error if LAPACK failed.
+def _completed(function: Any) -> Any:
+    """A function of NumPy that raises NumPy's error if LAPACK failed.
 
     NumPy learns of that by a floating-point flag. WebAssembly has no such flags: there the result is nan, that is all.
     """
-    r = function(*arrays)
-    if _FLAGLESS and np.isnan(r).any() and not any(np.isnan(a).any() for a in arrays):
-        raise np.linalg.LinAlgError
-    return r
+    if not _FLAGLESS:
+        return function
+
+    def run(*arrays: Any) -> Any:
+        r = function(*arrays)
+        if np.isnan(r).any() and not any(np.isnan(a).any() for a in arrays):
+            raise np.linalg.LinAlgError
+        return r
+
+    return run
+
+
+_completed_inv, _completed_solve, _completed_cholesky = map(_completed, (_inv, _solve, _cholesky))
 
 
 @in_lib
 def inverses(a: Any) -> Any:
     """The inverses. Raises PyTorch's error if one does not exist."""
     try:
-        return _completed(_inv, a)
+        return _completed_inv(a)
     except np.linalg.LinAlgError:
         where, info = first_singular(a)
         raise LinAlgError(
@@ -165,9 +178,11 @@ def plain_inverses(lib: Any, a: Any) -> Any:
 
 @in_lib
 def solutions(a: Any, b: Any) -> Any:
-    """``a^-1 b``."""
+    """``a^-1 b``, of vectors if b has one dimension less."""
+    if b.ndim < a.ndim:
+        return solutions(a, b[..., None])[..., 0]
     try:
-        return _completed(_solve, a, b)
+        return _completed_solve(a, b)
     except np.linalg.LinAlgError:
         where, _ = first_singular(a)
         raise LinAlgError(
@@ -177,7 +192,7 @@ def solutions(a: Any, b: Any) -> Any:
 
 @plain
 def plain_solutions(lib: Any, a: Any, b: Any) -> Any:
-    return lib.linalg.solve(a, b)
+    return lib.linalg.solve(a, b[..., None])[..., 0] if b.ndim < a.ndim else lib.linalg.solve(a, b)
 
 
 def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
@@ -317,7 +332,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
     if upper:
         return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
     try:
-        factors = _completed(_cholesky, a)
+        factors = _completed_cholesky(a)
         if not _has_nan_pivot(factors):
             return factors
         raise np.linalg.LinAlgError

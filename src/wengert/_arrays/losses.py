@@ -12,7 +12,7 @@ from .._base.registry import plain
 from . import intp
 from .compiled import FEWEST, with_kernel
 from .large import sum_of
-from .library import in_lib, table_of_ones, vdot, vector_of_ones
+from .library import SQUARES_OF_ONES, in_lib, vdot, vector_of_ones
 from .softmax_large import log_sums, row_starts
 from .sums import sum_of_all
 from .threads import LARGE, among_rows, rows
@@ -91,7 +91,7 @@ def total_margins(x: Any, t: Any, p: int, margin: float) -> float:
 
 
 # ---- cross entropy
-_SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
+_SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``SQUARES_OF_ONES``)
 _SAFE_SQUARES = 480.0**2  # a sum of squares up to which exponentials in float64 have all digits
 _exp: Any = np.exp
 _log: Any = np.log
@@ -104,7 +104,7 @@ def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
     if not vdot(w, w) <= _SAFE_SQUARES:
         return None
     p = _exp(w, w)
-    p /= p.dot(table_of_ones(n, n, FLOAT64))
+    p /= p.dot(SQUARES_OF_ONES[FLOAT64][n])
     losses = _log(intp.take(p, t + row_starts(len(x), n)))
     return np.negative(losses, losses), p, None
 

@@ -15,6 +15,7 @@ from . import norms_large, norms_small
 from .compiled import FEWEST, with_kernel
 from .large import column_sums, row_products, row_sums, sum_over
 from .library import in_lib
+from .sums import count_of
 from .threads import among_rows
 
 Dims = tuple[int, ...]
@@ -38,14 +39,10 @@ def sums_over(x: Any, dims: Dims, y: Any = None) -> Any:
     return sum_over(x, dims, True)
 
 
-def count_over(shape: tuple[int, ...], dims: Dims) -> int:
-    return math.prod(shape[d] for d in dims)
-
-
 @in_lib
 def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
     """``(x - mean) / sqrt(var + eps)`` over some dimensions, 1 / that root, the mean and the variance."""
-    n = max(count_over(x.shape, dims), 1)
+    n = max(count_of(x.shape, dims), 1)
     mean = r = None
     if center:
         mean = sums_over(x, dims)
@@ -180,7 +177,7 @@ def _cotangents(
     if not needs[0]:
         return None, gw, gb
     gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
-    n = max(count_over(view, dims), 1)
+    n = max(count_of(view, dims), 1)
     z *= sums_over(z, dims, gh) / -n
     z += gh
     z -= sums_over(gh, dims) / n

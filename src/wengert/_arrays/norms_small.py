@@ -1,8 +1,9 @@
 """Layer and group norm of small inputs, whose time depends on the number of NumPy calls.
 
 Sums are products with tables, which give each sum at every element of a row, so that the next step need not broadcast
-(``table_of_ones``). With n elements in a row, ``n I - 1`` maps a row x to n x - sum(x), n times the row minus its mean.
-The tables hold whole numbers and the forward pass is in float64: equal float32 numbers minus their mean are zero.
+(``SQUARES_OF_ONES``). With n elements in a row, ``n I - 1`` maps a row x to n x - sum(x), which is n times the row
+minus its mean. The tables hold whole numbers and the forward pass is in float64: equal float32 numbers minus their mean
+are zero.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BLAS_FLOATS, FLOAT64
-from .library import table_of_ones, vector_of_ones
+from .library import SQUARES_OF_ONES, vector_of_ones
 
 _ROW, _ELEMENTS = 64, 65536  # elements of a row, and multiplications in a product, up to which this is the faster way
 
@@ -33,7 +34,7 @@ def row_tables(n: int, dtype: Any) -> tuple[Any, Any]:
     centring = np.full((n, n), -1, dtype)
     centring.reshape(-1)[:: n + 1] += n
     centring.flags.writeable = False
-    return table_of_ones(n, n, dtype), centring
+    return SQUARES_OF_ONES[dtype][n], centring
 
 
 @functools.lru_cache(128)

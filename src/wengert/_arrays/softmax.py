@@ -14,7 +14,7 @@ from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from .._base.registry import plain
 from . import softmax_large
 from .large import sum_over
-from .library import in_lib, table_of_ones, vdot, vector_of_ones
+from .library import SQUARES_OF_ONES, in_lib, vdot, vector_of_ones
 from .threads import LARGE, rows
 
 _max: Any = np.maximum.reduce
@@ -24,11 +24,12 @@ _exp: Any = np.exp
 _log: Any = np.log
 _MANY = 4096  # elements from which kernels and blocks pay
 # NOTE [ Small rows ]
-#     Products with ones replace reductions (``table_of_ones``). A sum of squares, which is one product, shows whether
+#     Products with ones replace reductions (``SQUARES_OF_ONES``). A sum of squares, which is one product, shows whether
 #     any exponential is extreme (``softmax_large``); log_softmax is computed in float64, which has enough digits
 #     without the rows' maxima.
 _SMALL_ROW, _SMALL = 64, 65536
 _SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
+_ONES_64 = SQUARES_OF_ONES[FLOAT64]
 
 
 def _is_small(x: Any, dim: int) -> bool:
@@ -90,20 +91,20 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    n, last, dtype = x.shape[dim], x.ndim - 1, x.dtype
-    short = n <= _SMALL_ROW and x.size * n <= _SMALL
-    if x.size and (x.size < _MANY or (short and dim == last)) and dtype in BLAS_FLOATS:
+    n, size, last = x.shape[dim], x.size, x.ndim - 1
+    short = n <= _SMALL_ROW and size * n <= _SMALL
+    if (0 < size < _MANY or (size and short and dim == last)) and (ones := SQUARES_OF_ONES.get(x.dtype)) is not None:
         r = _exp(x) if vdot(x, x) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
         if short and dim == last:
-            r /= r.dot(table_of_ones(n, n, dtype))
+            r /= r.dot(ones[n])
         else:
-            r /= table_of_ones(n, n, dtype).dot(r) if short and last == 1 else sum_over(r, dim, True)
+            r /= ones[n].dot(r) if short and last == 1 else sum_over(r, dim, True)
         return r
-    if dtype.itemsize == 2:
+    if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
         return softmax_large.filled(softmax_large.softmax, x)
-    return _filled(_fill_softmax, dim, x) if x.size else x.copy()
+    return _filled(_fill_softmax, dim, x) if size else x.copy()
 
 
 def _wide(x: Any) -> Any:
@@ -122,15 +123,15 @@ def plain_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    n = x.shape[dim]
-    if x.dtype is FLOAT32 and 1 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and (dim == x.ndim - 1 or x.ndim == 2):
+    n, size, last = x.shape[dim], x.size, x.ndim - 1
+    if x.dtype is FLOAT32 and 1 < n <= _SMALL_ROW and 0 < size * n <= _SMALL and (dim == last or last == 1):
         w = x.astype(FLOAT64)
         if vdot(w, w) <= _SAFE_SQUARES_64:
-            s, ones = _exp(w), table_of_ones(n, n, FLOAT64)
-            s = s.dot(ones) if dim == x.ndim - 1 else ones.dot(s)
+            s = _exp(w)
+            s = s.dot(_ONES_64[n]) if dim == last else _ONES_64[n].dot(s)
             w -= _log(s, s)
             return w.astype(FLOAT32)
-    elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
+    elif 0 < size < _MANY and x.dtype in BLAS_FLOATS:
         r = x - _max(x, dim, None, None, True)
         s = sum_over(_exp(r), dim, True)
         r -= np.log(s, s)
@@ -139,7 +140,7 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
         return softmax_large.filled(softmax_large.log_softmax, x)
-    return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
+    return _filled(_fill_log_softmax, dim, x) if size else x.copy()
 
 
 @plain
@@ -155,7 +156,7 @@ def plain_log_softmax_rows(lib: Any, x: Any, dim: int) -> Any:
 def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """y * (g - sum(g * y)) along a dim."""
     if _is_small(y, dim):
-        r = g - (g * y).dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
+        r = g - (g * y).dot(SQUARES_OF_ONES[y.dtype][y.shape[dim]])
         r *= y
         return r
     if y.dtype.itemsize == 2:
@@ -174,7 +175,7 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """g - exp(y) * sum(g) along a dim."""
     if _is_small(y, dim):
         r = _exp(y)
-        r *= g.dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
+        r *= g.dot(SQUARES_OF_ONES[y.dtype][y.shape[dim]])
         return np.subtract(g, r, r)
     if y.dtype.itemsize == 2:
         return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)

@@ -43,17 +43,37 @@ def not_given(function: str, names: Iterable[str], values: Iterable[Any]) -> Typ
     )
 
 
-def remembered(fn: Any) -> Any:
-    """Decorator for what only the arguments decide: its latest results are kept; 2.0 is no kernel's size if 2 is."""
-    known = functools.lru_cache(256, typed=True)(fn)
+def remembered(first: int) -> Any:
+    """Decorator for what only the arguments decide: its latest results are kept.
 
-    def found(*args: Any) -> Any:
-        try:
-            return known(*args)
-        except TypeError:  # a list, which is no key, or something wrong
-            return fn(*args)
+    The arguments from ``first`` on are a program's: 2.0 is no kernel's size if 2 is, nor is it one in a tuple.
+    """
 
-    return found
+    def decorate(fn: Any) -> Any:
+        @functools.lru_cache(256, typed=True)
+        def known(*args: Any) -> tuple[Any, bool]:
+            return fn(*args), tuple in map(type, args[first:])
+
+        def found(*args: Any) -> Any:
+            try:
+                r, has_tuples = known(*args)
+            except TypeError:  # a list, which is no key, or something wrong
+                return fn(*args)
+            return r if not has_tuples or _are_of_ints(args[first:]) else fn(*args)
+
+        return found
+
+    return decorate
+
+
+def _are_of_ints(values: tuple[Any, ...]) -> bool:
+    """Whether all tuples among the values hold ints alone: what keeps results tells only types outside of tuples."""
+    for value in values:
+        if type(value) is tuple:
+            for one in value:
+                if type(one) is not int:
+                    return False
+    return True
 
 
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:

@@ -45,7 +45,7 @@ def _table(c: Any) -> Any:
 
 
 def _columns(c: Any, x: Any) -> Any:
-    if not any(c.padding):
+    if not c.padded:
         return x.take(_table(c))
     given = np.zeros(x.size + 1, x.dtype)
     given[:-1] = x.reshape(x.size)

@@ -56,8 +56,8 @@ class _Convolution:
         self.shape = (self.samples, w[0], *out)
         self.dtype = dtype
         self.empty = not math.prod(self.y) * self.width
-        plain = not any(padding)
-        self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
+        self.padded = any(padding)
+        self.pointwise = self.elements == math.prod(stride) == 1 and not self.padded and self.size == out
         self.by_table, self.input_by_table = by_table.suits(self), by_table.suits_input(self)
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
         multiplications = math.prod(self.y) * self.width

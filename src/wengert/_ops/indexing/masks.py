@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..._arrays.intp import int64
+from ..._arrays.intp import int64, take
 from ..._arrays.layouts import in_rows, relaid
 from ..._base.dtypes import BOOL, BY_NUMPY
 from ..._base.modes import slow_if_recording
@@ -203,6 +203,10 @@ def _refuse_classes(num_classes: int, a: Any) -> int:
     return num_classes
 
 
+_FEW = 64  # classes whose rows are kept
+_rows_of = cache(lambda classes: np.eye(classes, dtype=np.int64))
+
+
 @public("nn.functional.one_hot")
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A vector for each class number, with a one at that index and zeros elsewhere.
@@ -228,6 +232,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(np.zeros((*a.shape, num_classes), np.int64))
     num_classes = _refuse_classes(num_classes, a)
+    if num_classes <= _FEW:
+        return wrap(take(_rows_of(num_classes), a, 0))
     r = np.zeros((*a.shape, num_classes), np.int64)
     r.reshape(-1)[np.arange(0, r.size, num_classes) + a.reshape(-1)] = 1
     return wrap(r)

@@ -103,10 +103,17 @@ def inverse(A):
     """The inverse of each matrix: ``d(A^-1) = -A^-1 dA A^-1``."""
 
 
+def _solve_grad(xp: Any, g: Any, A: Any, result: Any) -> Any:
+    r = xp.solve_left(A.mT, g)
+    if r.ndim < A.ndim:  # vectors
+        r, result = column(xp, r), column(xp, result)
+    return -mul(xp, r, result.mT)
+
+
 @general(
     layout=columns,
     grad={
-        "A": lambda xp, g, A, result: -mul(xp, xp.solve_left(A.mT, g), result.mT),
+        "A": _solve_grad,
         "B": lambda xp, g, A: xp.solve_left(A.mT, g),
     },
     tensors=2,
@@ -116,10 +123,12 @@ def inverse(A):
     samples=lambda rng: [
         ((_square(rng, 3), rng.standard_normal((3, 2))), ()),
         ((_square(rng, 2, 2), rng.standard_normal((2, 2, 1))), ()),
+        ((_square(rng, 3), rng.standard_normal(3)), ()),
+        ((_square(rng, 2, 2), rng.standard_normal((2, 2))), ()),
     ],
 )
 def solve_left(A, B):
-    """``A^-1 B`` for batches of the same shape."""
+    """``A^-1 B`` for batches of the same shape; of vectors if B has one dimension less."""
 
 
 @general(

@@ -11,7 +11,7 @@ import numpy as np
 from ..._arrays.layouts import always_rows, in_rows
 from ..._arrays.library import lib
 from ..._base.constants import type_name
-from ..._base.dtypes import FLOAT16, FLOATING, float32
+from ..._base.dtypes import FLOAT16, FLOATING, INEXACT, float32
 from ..._base.errors import warn_once
 from ..._base.registry import TENSORS, public, publish
 from ..._kinds.dims import normal_dim
@@ -28,7 +28,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.construct import placed_beside
 from ..random._common import closed, opened
-from ..reduce.norms import vector_norm
+from ..reduce.norms import _vector_norm
 from .decompositions import threshold
 from .lu import lu_factor
 from .matmul import dtype_name, matmul
@@ -186,7 +186,8 @@ def matrix_norm(
     """
     name = "linalg.matrix_norm"
     matrix_shape(name, A)
-    floating(name, A)
+    if A._payload.dtype not in INEXACT:
+        floating(name, A)
     rank = A._payload.ndim
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
@@ -197,7 +198,7 @@ def matrix_norm(
     if dtype is not None:
         A = A.to(dtype)
     if ord == "fro":
-        return vector_norm(A, 2, None if rank == 2 else (first, second), keepdim)
+        return _vector_norm(A, 2, None if rank == 2 else (first, second), keepdim)
     if ord == "nuc":
         no_half("linalg.matrix_norm", A, None)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):

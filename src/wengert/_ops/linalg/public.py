@@ -80,6 +80,22 @@ def floats(name: str, A: Any, kernel: str | None = None) -> None:
         no_half(name, A, kernel)
 
 
+def matrix_floats(name: str, A: Any, kernel: str | None = None) -> None:
+    """Raise PyTorch's errors unless A is a matrix or a batch of matrices that ``floats`` takes."""
+    a = getattr(A, "_payload", None)
+    if type(a) is not np.ndarray or a.ndim < 2 or a.dtype not in BLAS_DTYPES:
+        matrix_shape(name, A)
+        floats(name, A, kernel)
+
+
+def square_floats(name: str, A: Any, kernel: str | None = None, refuse: Any = floats) -> None:
+    """Raise PyTorch's errors unless A is a square matrix or a batch of them that ``floats``, or ``refuse``, takes."""
+    a = getattr(A, "_payload", None)
+    if type(a) is not np.ndarray or a.ndim < 2 or a.shape[-1] != a.shape[-2] or a.dtype not in BLAS_DTYPES:
+        square_size(name, A)
+        refuse(name, A, kernel)
+
+
 # Kernels that matrices without elements never reach.
 _WITHOUT_ELEMENTS = ("lu_cpu", "ldl_factor_kernel_cpu", "linalg_svd_cpu", "cholesky_cpu", "linalg_eigh_cpu")
 
@@ -147,8 +163,7 @@ def inv(A: Tensor) -> Tensor:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    square_size("linalg.inv", A)
-    floats("linalg.inv", A)
+    square_floats("linalg.inv", A)
     return TENSORS.inverse(A)
 
 
@@ -160,8 +175,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     >>> torch.linalg.inv_ex(2 * torch.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
-    square_size("linalg.inv", A)
-    floats("linalg.inv", A)
+    square_floats("linalg.inv", A)
     try:
         return InvEx((TENSORS.inverse(A), _info(A)))
     except LinAlgError as error:
@@ -169,6 +183,12 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
             raise LinAlgError(str(error).replace("linalg.inv:", "linalg.inv_ex:")) from None
     infos = _infos(A, _zero_pivot)
     return InvEx((beside(A, _one_by_one(A, infos, lib.linalg.inv)), beside(A, infos)))
+
+
+def _det_floats(name: str, A: Any, kernel: str | None) -> None:
+    if A._payload.size:
+        floats(name, A, kernel)
+    floating(name, A)
 
 
 @public("linalg.det torch.det Tensor.det")
@@ -179,10 +199,7 @@ def det(A: Tensor) -> Tensor:
     >>> torch.linalg.det(torch.tensor([[1., 2.], [3., 4.]]))
     tensor(-2.)
     """
-    square_size("linalg.det", A)
-    if A._payload.size:
-        floats("linalg.det", A, "lu_cpu")
-    floating("linalg.det", A)
+    square_floats("linalg.det", A, "lu_cpu", _det_floats)
     return TENSORS.determinant(A)
 
 
@@ -194,8 +211,7 @@ def slogdet(A: Tensor) -> Any:
     >>> torch.linalg.slogdet(torch.tensor([[0., 1.], [2., 0.]])).sign
     tensor(-1.)
     """
-    square_size("linalg.slogdet", A)
-    floats("linalg.slogdet", A)
+    square_floats("linalg.slogdet", A)
     return Slogdet(TENSORS.sign_logdet(A))
 
 
@@ -219,24 +235,28 @@ def logdet(input: Tensor) -> Tensor:
     >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
     tensor(1.7918)
     """
-    square_size("logdet", input)
-    floats("logdet", input)
+    square_floats("logdet", input)
     sign, log = TENSORS.sign_logdet(input)
     if logical_dtype(input).kind == "c":
         return TENSORS.log(sign) + log
+    if input._node is None and isinstance(sign._payload, np.generic):  # nothing shows PyTorch's choice by elements
+        return wrap(np.array(math.nan, sign._payload.dtype)) if sign._payload == -1.0 else log
     return TENSORS.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
 
 
 # ---- systems of equations
 def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
-    """A and B with the same batch, and whether B was a (batch of) vector(s)."""
+    """A and B with the same batch, and whether B was a (batch of) vector(s), of which one for many A is a column."""
     square_size(name, A)
     a, b = tuple(A._payload.shape), tuple(B._payload.shape)
-    same_dtype(name, A=A, B=B)
-    vector = len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
+    if A._payload.dtype is not B._payload.dtype:
+        same_dtype(name, A=A, B=B)
+    vector = len(b) == 1 or b == a[:-1]
     if vector:
         if not left:
             raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False")
+        if b == a[:-1]:
+            return A, B, True
         B = TENSORS.reshape(B, (*b, 1))
         b = (*b, 1)
     _check_equation(name, a, b, left)
@@ -289,6 +309,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     floats("linalg.solve", A, "lu_cpu")
     if left and not vector:
         return TENSORS.solve_left(A, B)
+    if left and B._payload.ndim < A._payload.ndim:
+        X = TENSORS.solve_left(A, B)
+        return X if X._payload.ndim == 1 else lay(X, in_columns)
     if left:
         X, place = TENSORS.solve_left(A, B), in_columns
     else:
@@ -355,8 +378,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    square_size("linalg.cholesky", A)
-    floats("linalg.cholesky", A, "cholesky_cpu")
+    square_floats("linalg.cholesky", A, "cholesky_cpu")
     return TENSORS.cholesky_factor(A, bool(upper))  # type: ignore[no-any-return]
 
 
@@ -435,8 +457,9 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 # ---- eigen- and singular values
 def _check_eigh(A: Any, UPLO: str) -> str:
     """The triangle that is used, in capitals."""
-    square_size("linalg.eigh", A)
-    _kernel_floats("linalg_eigh_cpu", A)
+    square_floats("linalg.eigh", A, "linalg_eigh_cpu", lambda _, A, kernel: _kernel_floats(kernel, A))
+    if UPLO == "L":
+        return UPLO
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     return UPLO.upper()
@@ -506,8 +529,7 @@ def eigvals(A: Tensor) -> Tensor:
 def _check_svd(A: Any, driver: Any = None) -> None:
     if driver is not None:
         check_arguments("linalg_svd", A, driver=driver)
-    matrix_shape("linalg.svd", A)
-    floats("linalg.svd", A, "linalg_svd_cpu")
+    matrix_floats("linalg.svd", A, "linalg_svd_cpu")
     if driver is not None:
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
@@ -569,8 +591,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     tensor([[5.0000, 2.2000],
             [0.0000, 0.4000]])
     """
-    matrix_shape("linalg.qr", A)
-    floats("linalg.qr", A, "geqrf_cpu")
+    matrix_floats("linalg.qr", A, "geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.attention import as_cotangent, attended, is_fused
-from ..._arrays.layouts import always_rows, like
+from ..._arrays.layouts import always_rows, like, needless
 from ..._base.dtypes import FLOATING, get_default_dtype
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
@@ -80,6 +80,7 @@ def _samples(rng: Any) -> Any:
     ]
 
 
+@needless("{a}.flags.c_contiguous and 1 not in {a}.shape and {a}.size", 0)
 def _as_the_query(fn: Any) -> Any:
     """PyTorch's fused kernel, which wants heads and dense rows, lays the result out as the query; products do not."""
     fused, plain = like(fn), always_rows(fn)
@@ -216,15 +217,18 @@ def scaled_dot_product_attention(
     tensor([[[2.],
              [2.]]])
     """
-    _check(query, key, value, attn_mask, is_causal)
+    q, k, v = query._payload, key._payload, value._payload
+    usual = q.dtype is k.dtype is v.dtype and q.dtype in FLOATING and q.ndim > 1 < k.ndim and v.ndim > 1
+    if attn_mask is not None or not usual:
+        _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         heads = query._payload.shape[-3]
         if any(heads % t._payload.shape[-3] for t in (key, value)):
             raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
         key, value = (t.repeat_interleave(heads // t._payload.shape[-3], -3) for t in (key, value))
     if scale is None:
-        scale = 1 / math.sqrt(query._payload.shape[-1]) if query._payload.shape[-1] else 1.0
-    mask = additive_mask(attn_mask, logical_dtype(query))
+        scale = 1 / math.sqrt(q.shape[-1]) if q.shape[-1] else 1.0
+    mask = attn_mask if attn_mask is None else additive_mask(attn_mask, logical_dtype(query))
     if not dropout_p:
         history = query._node is not None or key._node is not None or value._node is not None
         recorded = history and is_grad_enabled()

@@ -22,9 +22,19 @@ from ..._kinds.slow_path import require
 from ..._payloads.transforms import Batched
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..create.convert import contiguous
 from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad
-from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, check_mixed, norm_groups
+from .normalization import (
+    CHANNELS,
+    _check_float,
+    _norm_batch,
+    _norm_grads,
+    _refuse_single,
+    check_mixed,
+    fits,
+    norm_groups,
+)
 
 
 # ---- operators
@@ -129,15 +139,15 @@ def batch_norm(
     known = training or (running_mean is not None and running_var is not None)
     if not (usual and known and _alike(c, dtype, statistics, True) and _alike(c, dtype, (weight, bias), False)):
         _check(input, shape, view, statistics, weight, bias, training, eps)
+        if len(shape) < 2:  # without a dimension of channels
+            if math.prod(shape):
+                raise out_of_range(1, len(shape))
+            return input.clone()
+        if not math.prod(shape):
+            out = input.clone()
+            out = out if weight is None else out * weight[0]
+            return out if bias is None else out + bias[0]
     along = (c, *(1,) * (len(shape) - 2))
-    if len(shape) < 2:  # without a dimension of channels
-        if math.prod(shape):
-            raise out_of_range(1, len(shape))
-        return input.clone()
-    if not math.prod(shape):
-        out = input.clone()
-        out = out if weight is None else out * weight[0]
-        return out if bias is None else out + bias[0]
     if not training:
         return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
     stats: list[Any] = []
@@ -274,15 +284,17 @@ def instance_norm(
     shape = tuple(input._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    input = input.contiguous()  # as in PyTorch, whatever the layout
+    input = contiguous(input)  # as in PyTorch, whatever the layout
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
         statistics = (s.to(input.dtype if weight is None else weight.dtype) for s in (running_mean, running_var))
         return batch_norm(input, *statistics, weight, bias, False, momentum, eps).view(shape)
     n, c = shape[:2]
-    _check_float(input, "batch_norm", weight, bias)
-    refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if not fits(input, CHANNELS, (c,), weight, bias):
+        _check_float(input, "batch_norm", weight, bias)
+    if running_mean is not None or running_var is not None:
+        refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     m = math.prod(shape[2:])
     result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     if running_mean is not None and running_var is not None:

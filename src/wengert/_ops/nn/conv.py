@@ -18,7 +18,7 @@ from ..._arrays.library import in_lib
 from ..._base.dtypes import INEXACT
 from ..._base.errors import noted, warn
 from ..._base.registry import REGISTRY, TENSORS, plain, public
-from ..._kinds.dims import remembered
+from ..._kinds.dims import as_int, remembered
 from ..._kinds.linear import affine, bilinear
 from ..._kinds.slow_path import require
 from ..._tape.error_text import cpp_name, expect_tensors, two_dtypes
@@ -38,16 +38,14 @@ def _wide(product: Any, x: Any, y: Any, *p: Any) -> Any:
     return product(x.astype(np.float32), y.astype(np.float32), *p).astype(x.dtype)
 
 
-def _with_bias(x: Any, w: Any, bias: Any, *p: Any) -> Any:
-    return products.convolve(x, w, *p, bias)
+@in_lib
+def conv_forward(x: Any, w: Any, bias: Any, *p: Any) -> Any:
+    """``products.convolve``."""
+    return products.convolve(x, w, *p, bias) if x.dtype.itemsize > 2 else _wide(products.convolve, x, w, *p, bias)
 
 
-for _name, _product in (
-    ("conv_forward", _with_bias),
-    ("conv_back", products.convolve_input),
-    ("conv_filters", products.convolve_weight),
-):
-    in_lib(functools.partial(_wide, _product), _name)
+in_lib(functools.partial(_wide, products.convolve_input), "conv_back")
+in_lib(functools.partial(_wide, products.convolve_weight), "conv_filters")
 
 
 @plain
@@ -310,7 +308,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):
-        found = tuple(int(v) for v in value)
+        found = tuple(as_int(v, name, at=place) for place, v in enumerate(value, 1))
         if len(found) == 1:
             return found * k
         if len(found) != k:
@@ -319,7 +317,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
                 f"dimensions, but got {name}={list(found)}"
             )
         return found
-    return (int(value),) * k
+    return (as_int(value, name),) * k
 
 
 def _check_channels(
@@ -371,16 +369,15 @@ def _check_channels(
 def _known(geometry: Any) -> Any:
     """The function ``geometry`` of ``(k, input, weight, bias, ...)``, which are tensors for the caller and shapes for
     ``geometry``, with its latest results kept."""
-    kept = remembered(geometry)
+    kept = remembered(5)(geometry)
 
     def of_tensors(name: str, k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
         try:
-            x, w, b = input._payload, weight._payload, None if bias is None else tuple(bias._payload.shape)
+            x, w, b = input._payload, weight._payload.shape, None if bias is None else bias._payload.shape
         except AttributeError:
             return expect_tensors(f"{name}{k}d", input=input, weight=weight)
-        shapes = (k, tuple(x.shape), tuple(w.shape), b, x.dtype)
         try:
-            return kept(*shapes, *given)
+            return kept(k, x.shape, w, b, x.dtype, *given)
         except RuntimeError:
             if b is not None and name == "conv" and logical_dtype(input) is not logical_dtype(bias):
                 _refuse_dtypes(REGISTRY["convolution"], input, weight, bias)  # PyTorch looks at them first
@@ -431,6 +428,8 @@ def _geometry(
 
 def _convolve(k: int, input: Any, weight: Any, bias: Any, *given: Any) -> Any:
     first, parameters = _geometry("conv", k, input, weight, bias, *given)
+    if not first and input._payload.ndim == k + 2:
+        return TENSORS.convolution(input, weight, bias, *parameters)
     if first:
         warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "

@@ -21,7 +21,7 @@ from ..._arrays.conv.columns import (
 )
 from ..._arrays.layouts import channels_last
 from ..._base.registry import TENSORS, plain_body, public
-from ..._kinds.dims import remembered
+from ..._kinds.dims import as_int, remembered
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import require
 from ..._tape.tensor import Tensor
@@ -143,17 +143,20 @@ def shuffled_channels(lib, self, groups):
 
 
 # ---- public functions
-def _pair(name: str, value: Any) -> Ints:
+def _pair(function: str, name: str, value: Any) -> Ints:
     if isinstance(value, (tuple, list)):
         if len(value) not in (1, 2):
             raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
-        return tuple(int(v) for v in value) if len(value) == 2 else (int(value[0]),) * 2
-    return (int(value),) * 2
+        found = tuple(as_int(v, function, "tuple of ints", name, place) for place, v in enumerate(value, 1))
+        return found if len(found) == 2 else found * 2
+    return (as_int(value, function, "tuple of ints", name),) * 2
 
 
-def _geometry(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
-    kernel, dilation = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
-    padding, stride = _pair("padding", padding), _pair("stride", stride)
+def _geometry(
+    function: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[Ints, Ints, Ints, Ints]:
+    kernel, dilation = _pair(function, "kernel_size", kernel_size), _pair(function, "dilation", dilation)
+    padding, stride = _pair(function, "padding", padding), _pair(function, "stride", stride)
     for name, values in (("kernel size", kernel), ("dilation", dilation), ("stride", stride)):
         if min(values) <= 0:
             word = name.split()[0]
@@ -171,12 +174,12 @@ def _text(values: Ints) -> str:
     return f"({values[0]}, {values[1]})"
 
 
-@remembered
+@remembered(1)
 def _unfolding(
     shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """The geometry of ``unfold`` for images of a shape. Raises PyTorch's errors."""
-    kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
+    kernel, dilation, padding, stride = geometry = _geometry("im2col", kernel_size, dilation, padding, stride)
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
@@ -216,8 +219,8 @@ def fold(
     >>> torch.nn.functional.fold(torch.ones(1, 2, 2), (1, 3), (1, 2))
     tensor([[[[1., 2., 1.]]]])
     """
-    size = _pair("output_size", output_size)
-    kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
+    size = _pair("col2im", "output_size", output_size)
+    kernel, dilation, padding, stride = geometry = _geometry("col2im", kernel_size, dilation, padding, stride)
     shape = tuple(input._payload.shape)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(

@@ -8,17 +8,20 @@ of the two.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..._arrays import norms_small
 from ..._arrays.layouts import as_channels_of, is_channels_last
-from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
+from ..._arrays.norms import Dims, Ints, sums_over, widened
+from ..._arrays.sums import count_of
 from ..._base.constants import Size
 from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.errors import noted
 from ..._base.registry import ARRAYS, REGISTRY, TENSORS, plain_body, public
+from ..._kinds.dims import EVERY_DIM
 from ..._kinds.general import general
 from ..._kinds.laid_out import lay, with_channels_of
 from ..._kinds.slow_path import require
@@ -45,13 +48,14 @@ _SAMPLES = [
 )
 def standardize(lib, self, dims, eps, center):
     """``(x - mean) / sqrt(var + eps)`` over some dimensions; without the mean unless ``center``."""
-    return lib.standardized(widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
+    r = lib.standardized(widened(self), dims, eps, center)[0]
+    return r if r.dtype is self.dtype else r.astype(self.dtype)
 
 
 def _standardize_second(xp: Any, h: Any, g: Any, self: Any, dims: Dims, eps: float, center: bool) -> Any:
     """The derivative of ``<h, J(x) g>`` in x: with s the inverse deviation, z = s (x - mean) and n elements it is
     ``-s/n (z <h, J g> + J g <h, z> + J h <g, z>)``."""
-    n = count_over(self.shape, dims)
+    n = count_of(self.shape, dims)
     z = xp.standardize(self, dims, eps, center)
     c = self - xp.mean_dim(self, dims, True) if center else self
     s = (xp.mean_dim(c * c, dims, True) + eps) ** -0.5
@@ -75,7 +79,7 @@ def standardize_backward(lib, g, self, dims, eps, center):
     """The cotangent of ``standardize``'s input: the symmetric Jacobian at self, applied to g."""
     dtype = self.dtype
     g, x = widened(g), widened(self)
-    n = max(count_over(x.shape, dims), 1)
+    n = max(count_of(x.shape, dims), 1)
     z, scale, _, _ = lib.standardized(x, dims, eps, center)
     z *= sums_over(z, dims, g) / -n
     z += g
@@ -168,7 +172,9 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _normalizer(node: str, samples: Any, grad: Any = _norm_grads) -> Any:
     """The common declaration of the norms with weights."""
-    return general(grad=grad, tensors=3, node=node, batch=_norm_batch, dtypes="f", samples=samples)
+    return general(
+        grad=grad, tensors=3, node=node, batch=_norm_batch, dtypes="f", samples=samples, libname="normalized"
+    )
 
 
 @_normalizer(
@@ -179,9 +185,8 @@ def _normalizer(node: str, samples: Any, grad: Any = _norm_grads) -> Any:
         ((3, 4), None, None, ((3, 4), (1,), 1e-5, (4,), None)),
     ],
 )
-def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
+def norm_layer(input, weight, bias, view, dims, eps, along, stats):
     """The input standardised over the last dimensions, scaled and shifted."""
-    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
 @_normalizer(
@@ -192,9 +197,8 @@ def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
     ],
     _group_grads,
 )
-def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
+def norm_groups(input, weight, bias, view, dims, eps, along, stats):
     """The input standardised over groups of channels, scaled and shifted."""
-    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
 
 
 def _viewed(n: Any) -> tuple[str, ...]:
@@ -258,12 +262,13 @@ def _normalized_shape(
 _SEQUENCES: frozenset[Any] = frozenset((tuple, list, Size))
 
 
-def _fits(input: Any, shape: Any, *weights: Any) -> bool:
-    """Whether the usual arguments were given: plain floating tensors of one dtype and of the right shapes."""
+def fits(input: Any, own: slice, shape: Any, *weights: Any) -> bool:
+    """Whether the usual arguments were given: plain floating tensors of one dtype, the weights of a shape that is the
+    part ``own`` of the input's."""
     try:
         a = input._payload
         dtype = a.dtype
-        if dtype not in FLOATING or a.shape[-len(shape) :] != shape:
+        if dtype not in FLOATING or a.shape[own] != shape:
             return False
         for t in weights:
             if t is not None and (t._payload.shape != shape or t._payload.dtype is not dtype):
@@ -271,6 +276,15 @@ def _fits(input: Any, shape: Any, *weights: Any) -> bool:
     except AttributeError:
         return False
     return True
+
+
+CHANNELS = slice(1, 2)
+
+
+@cache
+def _epsilon(dtype: Any) -> float:
+    """The usual ``eps`` of ``rms_norm``, that of the dtype in which it computes."""
+    return float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
 
 
 @public("torch.layer_norm nn.functional.layer_norm")
@@ -288,7 +302,7 @@ def layer_norm(
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
     shape = tuple(normalized_shape) if type(normalized_shape) in _SEQUENCES else ()
-    if not (shape and _fits(input, shape, weight, bias)):
+    if not (shape and fits(input, slice(-len(shape), None), shape, weight, bias)):
         if isinstance(input, Tensor):
             check_mixed(input, weight, bias)
         shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
@@ -307,19 +321,21 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     >>> torch.rms_norm(torch.tensor([3., 4.]), (2,))
     tensor([0.8485, 1.1314])
     """
-    shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
-    require(input, "fhc", "rms_norm")
+    shape = tuple(normalized_shape) if type(normalized_shape) in _SEQUENCES else ()
+    if not (shape and fits(input, slice(-len(shape), None), shape, weight)):
+        shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
+        require(input, "fhc", "rms_norm")
+    dtype = logical_dtype(input)
     if eps is None:
-        dtype = logical_dtype(input)
-        eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
-    if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
+        eps = _epsilon(dtype)
+    if weight is not None and dtype.itemsize == 2:  # the product is rounded once, and to input's dtype
         wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)
         return wide.to(input.dtype)
     a = input._payload
     whole = tuple(a.shape)
-    dims = tuple(range(len(whole) - len(shape), len(whole)))
+    dims = EVERY_DIM[len(whole)][-len(shape) :]
     other_order = type(a) is np.ndarray and not a.flags.c_contiguous
-    if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
+    if dtype.kind == "c":  # PyTorch squares without taking absolute values
         r = input * (TENSORS.mean_dim(input * input, dims, True) + eps) ** -0.5
     elif len(shape) == 1 or (other_order and is_channels_last(a)):
         r = standardize(input, dims, eps, False)
@@ -346,6 +362,17 @@ def group_norm(
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     shape = tuple(input._payload.shape)
+    ones = (1,) * (len(shape) - 2)
+    n, c, m = (*shape[:2], math.prod(shape[2:])) if len(shape) > 1 else (0, 0, 0)
+    usual = num_groups > 0 and not c % num_groups and n * c * m != num_groups
+    if not (usual and fits(input, CHANNELS, (c,), weight, bias)):
+        _check_groups(input, shape, num_groups, weight, bias)
+    view = (n * num_groups, c // num_groups * m)
+    return with_channels_of(input, norm_groups(input, weight, bias, view, (1,), eps, (c, *ones), []))
+
+
+def _check_groups(input: Any, shape: Any, num_groups: int, weight: Any, bias: Any) -> None:
+    """Raise PyTorch's errors."""
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     if num_groups <= 0:
@@ -364,9 +391,6 @@ def group_norm(
                 f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
     _check_float(input, "GroupNormKernelImpl", weight, bias)
-    view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
-    made = norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
-    return with_channels_of(input, made)
 
 
 def _refuse_single(size: Any) -> None:

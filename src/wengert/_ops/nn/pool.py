@@ -13,7 +13,7 @@ from ..._arrays.pooling import pooled_size
 from ..._base.constants import type_name
 from ..._base.dtypes import FLOAT32, FLOATING
 from ..._base.registry import TENSORS, public
-from ..._kinds.dims import remembered
+from ..._kinds.dims import EVERY_DIM, as_int, remembered
 from ..._kinds.keywords import with_out
 from ..._kinds.laid_out import with_channels_of
 from ..._kinds.out import EXACT
@@ -46,6 +46,8 @@ _POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5, "outpu
 
 def _whole(name: str, argument: str, value: Any, place: int | None = None) -> int:
     """An int, or the one at a place of a list; a float is refused, whatever its value, as PyTorch does."""
+    if place:  # as in PyTorch, which looks at the first of several and unpacks the others
+        return as_int(value, name, "tuple of ints", argument, place + 1)
     try:
         if type(value) is not bool:
             return operator.index(value)
@@ -70,20 +72,19 @@ def per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False
     return value if len(value) == k else value * k
 
 
-def _geometry(name: str, k: int, input: Any, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Kernel, stride, padding and dilation per dimension, and the output's size. Raises PyTorch's errors."""
+def _check_dtype(name: str, input: Any) -> None:
+    """Raise PyTorch's error unless its kernel for windows takes the dtype."""
     a = input._payload
-    found: tuple[Ints, Ints, Ints, Ints, Ints] = _whole_geometry(name, k, a.shape, *given)
-    if a.dtype is not FLOAT32 and (a.dtype not in FLOATING or name == "avg_pool3d"):
-        channels_last = "_channels_last" if name.startswith("max_pool2d") and is_channels_last(a) else ""
+    if a.dtype not in FLOATING or name == "avg_pool3d":
+        channels_last = "_channels_last" if name == "max_pool2d" and is_channels_last(a) else ""
         require(input, *(_KERNELS.get(name) or ("fhiu", name + channels_last)))
-    return found
 
 
-@remembered
-def _whole_geometry(
+@remembered(3)
+def _geometry(
     name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Kernel, stride, padding and dilation per dimension, and the output's size. Raises PyTorch's errors."""
     if len(shape) not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     kernel = per_dim(name, "kernel_size", kernel, k)
@@ -155,8 +156,11 @@ def _max_pool_in(k: int, doc: str) -> Any:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        geometry = _geometry(name, k, input, kernel_size, stride, padding, dilation, ceil_mode)
-        found = TENSORS.max_windows(input, *geometry)
+        a = input._payload
+        kernel, step, pad, apart, out = _geometry(name, k, a.shape, kernel_size, stride, padding, dilation, ceil_mode)
+        if a.dtype is not FLOAT32:
+            _check_dtype(name, input)
+        found = TENSORS.max_windows(input, kernel, step, pad, apart, out)
         return found if return_indices else found[0]
 
     def with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -188,7 +192,7 @@ def _one(name: str, argument: str, value: Any, before: int = 1) -> Any:
     return None if value is None else (before, _whole(name, argument, value))
 
 
-@remembered
+@remembered(1)
 def _line(n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Ints, ...]:
     """Kernel, stride, padding, dilation and the result's length for signals of length n. Raises PyTorch's errors."""
     found: list[Any] = []
@@ -282,7 +286,10 @@ def _avg_pool_in(k: int, doc: str) -> Any:
     ) -> Tensor:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
-        kernel, step, pad, _, out = _geometry(name, k, input, kernel_size, stride, padding, 1, ceil_mode)
+        a = input._payload
+        kernel, step, pad, _, out = _geometry(name, k, a.shape, kernel_size, stride, padding, 1, ceil_mode)
+        if a.dtype is not FLOAT32:
+            _check_dtype(name, input)
         return TENSORS.mean_windows(input, kernel, step, pad, out, bool(count_include_pad), divisor_override)
 
     return _of_windows(with_out(EXACT)(avg_pool), k, doc, "nn.functional.avg_pool{k}d")
@@ -370,19 +377,23 @@ def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
 
 
 def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
-    rank = input._payload.ndim
+    a = input._payload
+    rank = a.ndim
+    dims = EVERY_DIM[rank][-k:]
     is_mean = type(output_size) is int and output_size == 1  # which PyTorch takes of any rank
     if is_mean and rank < k:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {-k})")
+    if is_mean and a.dtype in FLOATING:
+        return with_channels_of(input, TENSORS.mean_dim(input, dims, True))
     ones = is_mean or all(o == 1 for o in (output_size if isinstance(output_size, (tuple, list)) else (output_size,)))
     if ones and rank > k and logical_dtype(input) not in FLOATING:
-        return mean_public(input, tuple(range(rank - k, rank)), True)  # which refuses integers
+        return mean_public(input, dims, True)  # which refuses integers
     out = () if is_mean else _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
     if input._payload.dtype not in FLOATING:
         require(input, "ciub" if k == 2 and not input._payload.size else "", _KERNELS[f"adaptive_avg_pool{k}d"][1])
         no_complex_grad("_adaptive_avg_pool2d", input)
     if all(o == 1 for o in out):
-        return with_channels_of(input, TENSORS.mean_dim(input, tuple(range(rank - k, rank)), True))
+        return with_channels_of(input, TENSORS.mean_dim(input, dims, True))
     return TENSORS.mean_parts(_of_volumes(k, input), out)
 
 

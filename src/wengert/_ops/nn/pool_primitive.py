@@ -265,8 +265,8 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
             self.shape, kernel, stride, padding, out, include_pad, override, self.dtype
         )
         if place is not None:
-            sums = intp.take(self, place).dot(ones).reshape(shape)
-            return lib.divide(sums, divisor, sums)
+            sums = intp.take(self, place).dot(ones)
+            return lib.divide(sums, divisor, sums).reshape(shape)
     size = self.shape[self.ndim - len(kernel) :]
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self

@@ -12,7 +12,7 @@ import numpy as np
 from ..._arrays import intp
 from ..._arrays.along import flipped, rolled
 from ..._arrays.layouts import always_rows, channels_last, in_rows, like, needless, rows
-from ..._arrays.library import copyto
+from ..._arrays.library import copyto, putmask
 from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INT64, as_dtype
 from ..._base.errors import unexpected_keyword
@@ -150,11 +150,11 @@ def plain_upper_triangle(lib, self, diagonal):
 
 
 def _without(lib: Any, x: Any, diagonal: int, lower: bool) -> Any:
-    outside = _outside(x.shape[-2], x.shape[-1], diagonal, lower)
+    outside, zero = _outside(x.shape[-2], x.shape[-1], diagonal, lower), _zero(x.dtype)
     if x.size > _SMALL:
-        return lib.where(outside, _zero(x.dtype), x)
+        return lib.where(outside, zero, x)
     r = x.copy("K")
-    copyto(r, _zero(x.dtype), where=outside)
+    putmask(r, outside, zero) if x.ndim == 2 else copyto(r, zero, where=outside)
     return r
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..._arrays.half import is_half
 from ..._arrays.layouts import transformed
-from ..._arrays.library import COLONS, in_lib, silent_functions
-from ..._base.dtypes import BY_NUMPY
+from ..._arrays.library import COLONS, in_lib, lib, silent_functions
+from ..._base.dtypes import BY_NUMPY, FLOAT64
 from ..._base.registry import TENSORS, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.keywords import with_out
@@ -38,18 +38,25 @@ in_lib(silent_functions(np.fft.fft), "fft")
 # ---- primitives
 _LOOPS: Any = getattr(np.fft, "_pocketfft_umath", None)  # the loops inside of ``np.fft``'s functions, since NumPy 2.0
 _COMPLEX = {np.dtype(real): np.dtype(of) for real, of in (("f", "F"), ("d", "D"), ("F", "F"), ("D", "D"))}
+_COMPLEX_128, _ONE = np.dtype("D"), lib.ONES[FLOAT64]
+_FEW = 4096
 
 
 def _in_last(loop: str, a: Any, dims: Ints) -> Any:
     """NumPy's transform of an array along its last dim, without the Python around it; ``None`` along another one."""
     if _LOOPS is None or type(a) is not np.ndarray or dims[0] != a.ndim - 1 or a.dtype not in _COMPLEX:
         return None
-    shape = a.shape
+    wide: Any = _COMPLEX_128
+    shape, dtype = a.shape, _COMPLEX[a.dtype]
     if loop == "rfft_n":
-        n = shape[-1]
+        n, wide = shape[-1], FLOAT64
         loop = "rfft_n_odd" if n % 2 else "rfft_n_even"
         shape = (*shape[:-1], n // 2 + 1)
-    return getattr(_LOOPS, loop)(a, 1, np.empty(shape, _COMPLEX[a.dtype]))
+    run = getattr(_LOOPS, loop)
+    if a.dtype is wide or a.size > _FEW:
+        return run(a, _ONE, np.empty(shape, dtype))
+    r = run(a.astype(wide), _ONE, np.empty(shape, _COMPLEX_128))  # as the loop does, through a buffer
+    return r if dtype is _COMPLEX_128 else r.astype(dtype)
 
 
 def _scaled(lib: Any, r: Any, scale: float) -> Any:
