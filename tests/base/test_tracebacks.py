@@ -190,6 +190,25 @@ def constants(x):
 )
 
 
+def test_a_function_with_cells_that_assigns_its_parameters_is_rescued_without_a_guard() -> None:
+    def inner(x: int, dim: Any, y: int = 2) -> Any:
+        dim, y = dim + 1, 5
+        return [dim.missing for _ in range(x + y)], lambda: dim
+
+    seen = []
+
+    def run(frame: Any) -> Any:
+        seen.append(tracebacks.arguments(frame.f_code, frame.f_locals))
+        return lambda frame: "instead"
+
+    code = tracebacks.with_rescue(inner.__code__, run)
+    assert code is not None
+    inner.__code__ = code
+    for _ in range(100):
+        assert inner(1, 3) == "instead"
+    assert seen == [((1, 3, 2), {})] * 100
+
+
 @pytest.mark.parametrize("name", ["plain", "closing", "handling", "constants"])
 def test_a_function_with_the_handler_does_the_same(name: str) -> None:
     ours = str(Path(tracebacks.__file__).with_name("made.py"))

@@ -14,7 +14,7 @@ from .compiled import FEWEST, with_kernel
 from .large import sum_of
 from .library import SQUARES_OF_ONES, in_lib, vdot, vector_of_ones
 from .softmax_large import log_sums, row_starts
-from .sums import sum_of_all
+from .sums import mean_of_all, sum_of_all
 from .threads import LARGE, among_rows, rows
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -26,10 +26,10 @@ def reduced(r: Any, reduction: int) -> Any:
     """An array of losses, their mean or their sum; half precision is added up in float32."""
     if reduction == NONE:
         return r
-    total = sum_of_all(r) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
-    if reduction == MEAN:
-        total = total / r.size if r.size else total * np.nan
-    return total if r.itemsize > 2 else total.astype(r.dtype)
+    if r.itemsize > 2:
+        return sum_of_all(r) if reduction == SUM else mean_of_all(r)
+    total = np.add.reduce(r, None, np.float32)
+    return (total if reduction == SUM else total / r.size if r.size else total * np.nan).astype(r.dtype)
 
 
 @plain

@@ -216,7 +216,7 @@ def _rebound_locals(body: bytes, count: int) -> set[int]:
     return found
 
 
-_KEEPS = opcode.opmap["LOAD_FAST"], opcode.opmap["STORE_FAST"]
+_KEEPS = [opcode.opmap[name] for name in ("LOAD_FAST", "STORE_FAST", "MAKE_CELL")]
 
 
 STAR, STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
@@ -259,24 +259,31 @@ def with_rescue(code: types.CodeType, run: Callable[[Any], Callable[[Any], Any] 
     """
     if not _KNOWN or code.co_flags & _NO_HANDLER or len(code.co_consts) > 250 or _has_handler(code):
         return None
-    body, names, lines = code.co_code, code.co_varnames, code.co_linetable
+    body, names, cells = code.co_code, code.co_varnames, code.co_cellvars
     count = parameter_count(code)
     assigned = sorted(k for k in _rebound_locals(body, count) if k < count)
+    keep = b""
     if assigned:
-        if code.co_freevars or code.co_cellvars:  # they are numbered after the locals
+        if code.co_freevars:  # they are numbered after locals and cells
             return None
-        body = b"".join([bytes((_KEEPS[0], k, _KEEPS[1], len(names) + j)) for j, k in enumerate(assigned)]) + body
-        lines = _no_lines(2 * len(assigned)) + lines
-        names += tuple(["." + names[k] for k in assigned])
+        kept, own = len({*names, *cells}), tuple(["." + names[k] for k in assigned])
+        keep = b"".join([bytes((_KEEPS[0], k, _KEEPS[1], kept + j)) for j, k in enumerate(assigned)])
+        if cells:  # they are numbered after the locals
+            keep += b"".join([bytes((_KEEPS[2], kept + j)) for j in range(len(own))])
+            cells += own
+        else:
+            names += own
+    steps, body = len(keep) // 2, keep + body
     handler, no_lines = _rescue(len(code.co_consts))
     end = len(body) // 2
     return code.replace(
         co_code=body + handler,
         co_consts=(*code.co_consts, Rescue(run), _SHORTEN),
-        co_exceptiontable=_filled(code.co_exceptiontable, end, 2 * len(assigned)) + _rescue_rows(end),
-        co_linetable=lines + no_lines,
+        co_exceptiontable=_filled(code.co_exceptiontable, end, steps) + _rescue_rows(end),
+        co_linetable=_no_lines(steps) + code.co_linetable + no_lines,
         co_stacksize=max(code.co_stacksize, _STACK),
         co_varnames=names,
+        co_cellvars=cells,
         co_nlocals=len(names),
     )
 

@@ -41,14 +41,16 @@ def expect_tensor(function: str, argument: str, position: int, value: Any) -> Te
 
 def expect_tensors(function: str, **arguments: Any) -> Any:
     """Raise PyTorch's error for the first of a function's leading arguments that is not a tensor."""
-    if set(map(type, arguments.values())) == _JUST_TENSORS:  # the usual case
+    for value in arguments.values():
+        if type(value) is not Tensor:
+            break
+    else:  # the usual case
         return
     for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(function, argument, position, value)
 
 
-_JUST_TENSORS = {Tensor}
 _CPP = {
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
     "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",

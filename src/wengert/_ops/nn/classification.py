@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._arrays import intp
 from ..._arrays.along import all_below
-from ..._arrays.layouts import always_rows
+from ..._arrays.layouts import always_rows, needless
 from ..._arrays.losses import (
     IN_PYTHON,
     MEAN,
@@ -37,7 +37,7 @@ from ..._tensor_api.construct import placed_beside
 from ..indexing._along import bad_index
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
-from .loss import reduce_values, reduction_code, refuse_weight_grad
+from .loss import CODES, legacy_code, reduce_values, refuse_weight_grad
 
 
 # ---- negative log-likelihoods
@@ -123,8 +123,14 @@ def _nll_backward_samples(rng: Any) -> Any:
     return found
 
 
+@needless("{a}.ndim < 3")
+def _samples_in_rows(fn: Any) -> Any:
+    """Row-major losses; those of a matrix are so."""
+    return always_rows(fn)
+
+
 @general(
-    layout=always_rows,
+    layout=_samples_in_rows,
     grad={
         "self": lambda xp, g, self_shape, target, weight, reduction, ignore_index: xp.nll_backward(
             g, target, weight, self_shape, reduction, ignore_index
@@ -327,7 +333,8 @@ def nll_loss(
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
-    return nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
+    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    return nll_nd(input, target, weight, code, ignore_index)
 
 
 # ---- margin losses
@@ -431,7 +438,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([2]))
     tensor(0.2667)
     """
-    code = reduction_code(reduction, size_average, reduce)
+    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     a, t = input._payload, target._payload
@@ -478,7 +485,7 @@ def multilabel_margin_loss(
     >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([[2, -1, 0]]))
     tensor(0.2667)
     """
-    code = reduction_code(reduction, size_average, reduce)
+    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
     _check_rows(input._payload)
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
@@ -516,7 +523,7 @@ def multilabel_soft_margin_loss(
     >>> F.multilabel_soft_margin_loss(torch.tensor([[0., 2.]]), torch.tensor([[1., 0.]]))
     tensor(1.4100)
     """
-    code = reduction_code(reduction, size_average, reduce)
+    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
     losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight

@@ -71,10 +71,12 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
     tensor(8.)
     """
     dim = _check_trapezoid("trapezoid", y, x, dim)
-    if not y._payload.shape[dim]:
+    n = y._payload.shape[dim]
+    if not n:
         return to_default(TENSORS.sum_dim(y, (dim,), False))
     if x is None and not isinstance(dx, Tensor):
-        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)
+        ends = TENSORS.select(y, dim, 0) + TENSORS.select(y, dim, n - 1)
+        return (TENSORS.sum_dim(y, (dim,), False) - ends * 0.5) * float(dx)
     after, before = _neighbours(y, dim)
     return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0
 
