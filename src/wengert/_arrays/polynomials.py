@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from numpy import array, ndarray
+from numpy import fromiter, ndarray
 
 from .._base.dtypes import BLAS_FLOATS
 from .intp import INTP
@@ -61,7 +61,7 @@ def few_of_low_degree(series: str, first: First, following: Next, otherwise: Any
                 else:
                     break
             else:
-                values = array(made, input.dtype)
+                values = fromiter(made, input.dtype, size)
                 return values if flat else values.reshape(input.shape)
         values = _by_scipy(series, input, n) if n.size <= _FEW else None
         return otherwise(lib, input, n) if values is None else values

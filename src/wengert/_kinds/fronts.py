@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.dtypes import REAL_NUMBERS
-from .._base.registry import REGISTRY
+from .._base.registry import REGISTRY, TENSORS
 from .recording import HEAD, HEAD_BY_NAME, ONE_DIM, USUAL, elsewhere, elsewhere_by_name, read_dim
 from .templates import AnyShape, FirstCall, Shape, first_call_of, hot
 
@@ -38,14 +38,15 @@ def _with_values(own: Shape, values: str) -> dict[str, str]:
 
 
 def in_one_dim(
-    otherwise: Any, name: str, values: str = "dims, keepdim", unless: str = "", result: Any = None, alone: Any = None
-) -> Any:
+    otherwise: Any, name: str, values: str = "dims, keepdim", unless: str = "", result: Any = None, alone: Any = None,
+    pairs: str = "",
+) -> Any:  # fmt: skip
     """A public function that along one dim is its operator ``name``.
 
     ``values``: the texts of the operator's parameters, of ``dim`` (``dims``: a tuple of it, or of all dims if none is
     given; it may be given as a tuple) and ``keepdim``; with ``=`` after it never by position, and one dim alone.
     ``unless``: a condition on the array ``a`` for which it is not. ``result``: the class of several results.
-    ``alone``: the function of the tensor alone.
+    ``alone``: the function of the tensor alone. ``pairs``: the name of the operator on the tensor and a second one.
     """
     by_name, dims, keepdim = "keepdim=" in values, "dims" in values, "keepdim" in values
     several = dims and not by_name
@@ -61,11 +62,14 @@ def in_one_dim(
     def shape() -> Shape:
         own = _own(name).shape
         flags = {"modes": False, "dims": dims, "whole": dims, "keepdim": keepdim, "without": alone is not None}
+        flags |= {"pairs": bool(pairs)}
         return Shape("one", ONE_DIM, head, lambda: parts(own), **{**own.flags, **flags})
 
     more = {"otherwise": otherwise, "named": getattr(result, "_make", None), "without": alone}
     more["elsewhere"] = elsewhere_by_name if named else elsewhere
-    return in_front_of(otherwise, head, shape, lambda: _own(name).names() | more)
+    return in_front_of(
+        otherwise, head, shape, lambda: _own(name).names() | more | {"pairs": pairs and getattr(TENSORS, pairs)}
+    )
 
 
 def in_usual_call(
@@ -108,3 +112,20 @@ def in_usual_call(
         return Shape("one", USUAL, ", ".join(head), lambda: parts(own), **flags)
 
     return in_front_of(otherwise, ", ".join(head), shape, lambda: _own(name).names() | names)
+
+
+def in_binary(otherwise: Any, name: str) -> Any:
+    """A public function of a tensor and a second operand that is its operator ``name`` on what that takes as it is."""
+    first, second = otherwise.__code__.co_varnames[:2]
+    head = f"{first}, {second}, *, out=None"
+
+    def shape() -> Shape:
+        own = _own(name).shape
+        return Shape(own.kind, f"other = {second}\n{own.template}", head, **own.flags)
+
+    def pass_on(info: Any, *args: Any) -> Any:
+        return otherwise(*args[:2])
+
+    names = dict.fromkeys(("reject", "refuse_first", "promote_and_retry"), pass_on)
+    names["slow"] = lambda info, args, out=None: otherwise(*args, out=out)
+    return in_front_of(otherwise, head, shape, lambda: _own(name).names() | names)

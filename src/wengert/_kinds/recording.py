@@ -183,6 +183,8 @@ ONE_DIM = """
 if dim is ABSENT and not kwargs:  #? without
     return without(input)  #? without
 @front
+if type(input) is type(dim) is Tensor and not (args or kwargs or slow_always):  #? pairs
+    return pairs(input, dim)  #? pairs
 @otherwise
 """  # a public function along one dim
 PIECES["otherwise"] = """

@@ -102,8 +102,9 @@ def refuse(*refused: Any, kernel: str | None = None) -> Any:
     """A ``check`` for operators that PyTorch does not have for the dtypes of these sets, which may grow."""
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if any(dtype in group for group in refused):
-            raise not_implemented(info, like(dtype), kernel)
+        for group in refused:
+            if dtype in group:
+                raise not_implemented(info, like(dtype), kernel)
 
     return check
 

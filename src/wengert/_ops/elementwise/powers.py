@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import cmath
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._arrays.fused import MANY, recordable
 from ..._arrays.layouts import rows
-from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.registry import ARRAYS, REGISTRY, plain_body, public, publish
 from ..._kinds.elementwise import binary, parametric, unary
+from ..._kinds.fronts import in_binary
 from ..._kinds.keywords import with_out
 from ..._kinds.out import exactly, write_out
 from ..._kinds.slow_path import cast_operand, misfit, not_implemented
@@ -163,6 +165,8 @@ def rpow(self: Tensor, base: Any) -> Any:
     >>> 2 ** torch.tensor([1., 2.])
     tensor([2., 4.])
     """
+    if type(base) in REAL_NUMBERS and type(self) is Tensor and self._payload.dtype is FLOAT32:  # the most common
+        return _rpow(self, base)
     if isinstance(base, Tensor):
         return pow_public(base, self)
     base = number_or_item(base)
@@ -175,6 +179,7 @@ def rpow(self: Tensor, base: Any) -> Any:
 
 
 @public("torch.pow Tensor.pow")
+@partial(in_binary, name="pow")
 def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """``input ** exponent``, broadcasting; either operand may be a number.
 
@@ -262,7 +267,8 @@ def reciprocal(lib, input):
 def rtruediv(self: Tensor, other: Any) -> Any:
     """A number divided by each element, computed as in PyTorch: the reciprocal times the number."""
     if (
-        not isinstance(other, Tensor)
+        type(other) not in REAL_NUMBERS
+        and not isinstance(other, Tensor)
         and type(number_or_item(other)) not in PYTHON_NUMBERS
         and not isinstance(other, np.ndarray)
     ):

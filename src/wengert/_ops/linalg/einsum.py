@@ -39,7 +39,9 @@ TENSORDOT = exactly(
 def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
     """The permutations of a, b and the result that make a contraction one product of (batches of) matrices.
 
-    The product's dims are those of the batch, of a and of b, each in the order of their labels.
+    The product's dims are those of the batch, of a and of b, each in the order of their labels. A permutation that
+    changes nothing is ``None``. Before them: the numbers of dims of the batch, of a and summed, and whether the product
+    is that of the permuted operands, vectors or matrices, as they are.
     """
     labels = sorted({*a, *b})
     batch = tuple(x for x in labels if x in a and x in b and x in out)
@@ -50,7 +52,9 @@ def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
     perm_b = tuple(b.index(x) for x in (*batch, *summed, *only_b))
     made = (*batch, *only_a, *only_b)
     perm_out = tuple(made.index(x) for x in out)
-    return len(batch), len(only_a), len(summed), perm_a, perm_b, None if made == out else perm_out
+    single = not batch and len(summed) == 1 and len(only_a) < 2 > len(only_b)
+    perms = [None if perm == tuple(range(len(perm))) else perm for perm in (perm_a, perm_b, perm_out)]
+    return len(batch), len(only_a), len(summed), single, *perms
 
 
 @functools.lru_cache(1024)
@@ -115,12 +119,15 @@ def contract(lib, self, other, a, b, out):
     """
     if a == b and len(a) == 1 and not out:
         return lib.product(self, other)
-    n_batch, n_a, n_summed, perm_a, perm_b, perm_out = _plan(a, b, out)
+    n_batch, n_a, n_summed, single, perm_a, perm_b, perm_out = _plan(a, b, out)
     if not n_summed:
         (pa, pb), (ma, mb) = _broadcast_plan(a, b, out)
         return _PRODUCT(_aligned(self, pa, ma), _aligned(other, pb, mb))
-    x = self.transpose(perm_a)
-    y = other.transpose(perm_b)
+    x = self if perm_a is None else self.transpose(perm_a)
+    y = other if perm_b is None else other.transpose(perm_b)
+    if single:
+        r = (lib.matrix_product if x.ndim == y.ndim == 2 else lib.product)(x, y)
+        return r if perm_out is None else r.transpose(perm_out)
     sx, sy = x.shape, y.shape
     batch, rows, columns = sx[:n_batch], sx[n_batch : n_batch + n_a], sy[n_batch + n_summed :]
     k = math.prod(sx[n_batch + n_a :])
@@ -235,8 +242,11 @@ def einsum(*args: Any) -> Tensor:
     >>> torch.einsum("ij,ij->i", torch.ones(2, 3), torch.full((2, 3), 2.))
     tensor([6., 6.])
     """
-    equation, operands = arguments_of(args)
-    expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
+    if len(args) == 3 and type(args[0]) is str and type(args[1]) is type(args[2]) is Tensor:
+        equation, operands = args[0], args[1:]
+    else:
+        equation, operands = arguments_of(args)
+        expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
     if len(operands) == 2 and isinstance(equation, str):
         x, y = operands
         direct = _direct(equation, tuple(x._payload.shape), tuple(y._payload.shape))
@@ -377,7 +387,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if out is not None:
         ranks = [t._payload.ndim for t in (input, other) if isinstance(t, Tensor)]
         return write_out(out, inner, (input, other), None, None if 0 in ranks else TENSORDOT)
-    expect_tensors("inner", input=input, other=other)
+    if type(input) is not Tensor or type(other) is not Tensor:
+        expect_tensors("inner", input=input, other=other)
     a, b = input._payload, other._payload
     if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind == "f":
         return TENSORS.contract(input, other, (0,), (0,), ())

@@ -530,7 +530,7 @@ def check_mat_vec(a: Any, b: Any) -> None:
 
 
 def _check_dot(name: str, x: Any, y: Any) -> None:
-    if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
+    if type(x) is not Tensor or type(y) is not Tensor:
         expect_tensors(name, input=x, **{"tensor" if name == "dot" else "other": y})
     a, b = x._payload, y._payload
     if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype in INEXACT:

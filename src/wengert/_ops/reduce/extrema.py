@@ -216,7 +216,13 @@ max_of_all, min_of_all = _extremum_of_all(max_all, "max"), _extremum_of_all(min_
 
 @public("torch.max Tensor.max")
 @partial(
-    in_one_dim, name="max_dim", values="dim, keepdim", unless=NOT_REAL_OR_EMPTY, result=MaxResult, alone=max_of_all
+    in_one_dim,
+    name="max_dim",
+    values="dim, keepdim",
+    unless=NOT_REAL_OR_EMPTY,
+    result=MaxResult,
+    alone=max_of_all,
+    pairs="maximum",
 )
 def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Largest elements.
@@ -236,7 +242,13 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 @public("torch.min Tensor.min")
 @partial(
-    in_one_dim, name="min_dim", values="dim, keepdim", unless=NOT_REAL_OR_EMPTY, result=MinResult, alone=min_of_all
+    in_one_dim,
+    name="min_dim",
+    values="dim, keepdim",
+    unless=NOT_REAL_OR_EMPTY,
+    result=MinResult,
+    alone=min_of_all,
+    pairs="minimum",
 )
 def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
