@@ -59,9 +59,9 @@ def _living(kind: type) -> list[Any]:
     """The same; those that the program has frozen are listed too, and stay frozen."""
     if not is_frozen():
         return _listed(kind)
-    gc.collect()  # what is garbage now would be frozen, and never be freed
     gc.unfreeze()
     try:
+        gc.collect()  # what is garbage now would be frozen, and never be freed
         return _listed(kind)
     finally:
         gc.freeze()

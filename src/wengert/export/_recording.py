@@ -9,17 +9,17 @@ functions is written operator by operator, as ``make_fx`` does.
 
 from __future__ import annotations
 
-import gc
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
+from weakref import ref
 
 import wengert as torch
 
 from .._base.errors import noted
-from .._base.heap import is_frozen, lists
+from .._base.heap import living_of
 from .._tensor_api.python_calls import asks_in_python
 from .._tensor_api.torch_function import SITES
 from ..fx._naming import function_name, place_of
@@ -62,19 +62,6 @@ LEAVE_TENSORS = frozenset(["item", "tolist", "numpy", "__bool__", "__int__", "__
 _MAKE_CONSTANTS = frozenset(["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"])
 
 
-@contextmanager
-def _set_apart() -> Iterator[None]:
-    """A context in which the collector lists only objects that were made inside, which tells constants from results."""
-    frozen = is_frozen()
-    try:
-        gc.freeze()
-        yield
-    finally:
-        gc.unfreeze()
-        if frozen:  # as the program had it
-            gc.freeze()
-
-
 class Recorder(PythonKeyTracer):
     """The graph that is being written, and the node of each tensor.
 
@@ -91,6 +78,7 @@ class Recorder(PythonKeyTracer):
         super().__init__({})
         self.on_value = on_value
         self.of_object: dict[int, tuple[Tensor, Node]] = {}  # the tensor keeps its id from being used again
+        self.before: dict[int, ref[Tensor]] = {}  # the tensors of before, by id: which constants are no results
         self.constants: dict[Node, Tensor] = {}
         self.fixed: set[Node] = set()  # nodes whose value is the same for all inputs
         self.torch_fn: tuple[str, str] | None = None  # the call of the program that is being written
@@ -116,8 +104,8 @@ class Recorder(PythonKeyTracer):
             self.dispatch,
             self.mode,
             torch.fx.traceback.preserve_node_meta(False),
-            _set_apart(),
         ):
+            self.before = {id(t): ref(t) for t in living_of(Tensor)}
             yield
 
     # ---- tensors and nodes
@@ -133,7 +121,8 @@ class Recorder(PythonKeyTracer):
         known = self.known_node(tensor)
         if known is not None:
             return known
-        if lists(tensor):  # made since the trace began
+        was_there = self.before.get(id(tensor))
+        if was_there is None or was_there() is not tensor:
             raise noted(
                 NotImplementedError("torch.export: a tensor was made that no operator computed"),
                 "Why: values of NumPy, and inside of torch.func's transforms, are no operators' results.",

@@ -36,7 +36,7 @@ def arange(*args: Any, **kwargs: Any) -> Tensor:
     if not kwargs and len(args) == 1 and type(args[0]) is int and 0 <= args[0] < 1 << 31:  # the most common call
         return made(np.arange(args[0], dtype=INT64))
     if not kwargs and len(args) == 2 and type(args[0]) is int is type(args[1]) and -_NEAR < args[0] <= args[1] < _NEAR:
-        return made(np.arange(args[0], args[1], 1, INT64))
+        return made(np.arange(args[0], args[1], 1, dtype=INT64))
     asked = options_of("arange", kwargs, True)
     dtype = asked.dtype
     if not asked.others and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):

@@ -243,7 +243,7 @@ def einsum(*args: Any) -> Tensor:
     tensor([6., 6.])
     """
     if len(args) == 3 and type(args[0]) is str and type(args[1]) is type(args[2]) is Tensor:
-        equation, operands = args[0], args[1:]
+        equation, operands = args[0], [args[1], args[2]]
     else:
         equation, operands = arguments_of(args)
         expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
