@@ -9,9 +9,9 @@ __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
 def get_enum(reduction: str) -> int:
     """0 for ``"none"``, 1 for ``"mean"``, 2 for ``"sum"``. Raises ValueError for anything else."""
-    from .._ops.nn.loss import CODES
+    from .._ops.nn.loss import reduction_code
 
-    return CODES[reduction]
+    return reduction_code(reduction)
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:

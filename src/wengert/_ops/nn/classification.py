@@ -37,7 +37,7 @@ from ..._tensor_api.construct import placed_beside
 from ..indexing._along import bad_index
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
-from .loss import CODES, legacy_code, reduce_values, refuse_weight_grad
+from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 
 # ---- negative log-likelihoods
@@ -333,8 +333,7 @@ def nll_loss(
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
-    return nll_nd(input, target, weight, code, ignore_index)
+    return nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
 
 
 # ---- margin losses
@@ -438,7 +437,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([2]))
     tensor(0.2667)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     a, t = input._payload, target._payload
@@ -485,7 +484,7 @@ def multilabel_margin_loss(
     >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.5, 0.9]]), torch.tensor([[2, -1, 0]]))
     tensor(0.2667)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     _check_rows(input._payload)
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
@@ -523,7 +522,7 @@ def multilabel_soft_margin_loss(
     >>> F.multilabel_soft_margin_loss(torch.tensor([[0., 2.]]), torch.tensor([[1., 0.]]))
     tensor(1.4100)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     losses = -(target * TENSORS._log_sigmoid(input) + (1 - target) * TENSORS._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight

@@ -44,7 +44,7 @@ from ..._tape.unfused import node_of, shown_as
 from ..._tape.view_chain import with_node_name
 from ..linalg.matmul import dtype_name
 from .classification import nll_nd
-from .loss import CODES, legacy_code
+from .loss import reduction_code
 
 ndarray = np.ndarray
 
@@ -159,7 +159,7 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 10), torch.tensor([3, 7]))
     tensor(2.3026)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     a, t = getattr(input, "_payload", None), getattr(target, "_payload", None)
     if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in BLAS_FLOATS:
         if (

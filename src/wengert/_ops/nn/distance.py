@@ -25,7 +25,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import with_node_name
 from ..elementwise._common import plain_number
 from ..linalg.matmul import dtype_name
-from .loss import CODES, broadcast_pair, legacy_code, reduce_values
+from .loss import broadcast_pair, reduce_values, reduction_code
 
 
 @public("nn.functional.normalize")
@@ -216,7 +216,7 @@ def cosine_embedding_loss(
     >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1]))
     tensor(1.)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     rank = target._payload.ndim
     if rank > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -273,7 +273,7 @@ def triplet_margin_loss(
     >>> F.triplet_margin_loss(torch.tensor([[0.]]), torch.tensor([[1.]]), torch.tensor([[1.5]]))
     tensor(0.5000)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     losses = _triplet_losses(lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin, swap)
     return reduce_values(losses, code)
 
@@ -299,4 +299,4 @@ def triplet_margin_with_distance_loss(
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     losses = _triplet_losses(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)
-    return reduce_values(losses, CODES[reduction])
+    return reduce_values(losses, reduction_code(reduction))

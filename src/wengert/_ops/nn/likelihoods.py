@@ -21,7 +21,7 @@ from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 from ..random._common import check_elements
 from ..reduce.sums import is_kind
-from .loss import CODES, legacy_code, loss_batch, reduce_values, refuse_weight_grad, shared
+from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
 # ---- binary likelihoods
@@ -86,7 +86,7 @@ def binary_cross_entropy(
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
     tensor(0.6931)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     usual = type(input) is type(target) is Tensor and input._payload.shape == target._payload.shape
     if not usual and tuple(target.shape) != tuple(input.shape):
         raise ValueError(
@@ -185,7 +185,7 @@ def binary_cross_entropy_with_logits(
     >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0., 1000.]), torch.tensor([1., 1.]))
     tensor(0.3466)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     if type(input) is type(target) is Tensor and weight is None and pos_weight is None:
         a, t = input._payload, target._payload
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
@@ -239,10 +239,7 @@ def kl_div(
         for what, kinds in (("Complex", "c"), ("Integral", "iub")):
             if is_kind(input, kinds) or is_kind(target, kinds):
                 raise RuntimeError(f"kl_div: {what} inputs not supported.")
-    if by_batch:
-        code = SUM
-    else:
-        code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:
         losses = TENSORS.exp(target) * (target - input)
     else:
@@ -269,7 +266,7 @@ def poisson_nll_loss(
     >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.]), torch.tensor([2.]))
     tensor(1.)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     expect_tensors("poisson_nll_loss", input=input, target=target)
     losses = TENSORS.exp(input) - target * input if log_input else input - target * TENSORS.log(input + eps)
     if full:

@@ -31,24 +31,19 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
     return "none" if reduce is False else "sum" if size_average is False else "mean"
 
 
-class _Codes(dict[str, int]):
-    """reduction -> its number."""
-
-    def __missing__(self, reduction: str) -> int:
+def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """``reduction`` as a number; the older arguments ``size_average`` and ``reduce`` take precedence over it."""
+    if size_average is not None or reduce is not None:
+        name = legacy_reduction(size_average, reduce)
+        warn(LEGACY_WARNING.format(name))
+        return REDUCTIONS[name]
+    code_or_none = REDUCTIONS.get(reduction)
+    if code_or_none is None:
         if reduction == "elementwise_mean":
             warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
-
-
-CODES = _Codes(REDUCTIONS)
-
-
-def legacy_code(size_average: bool | None, reduce: bool | None) -> int:
-    """The number of the reduction for the older arguments, which take precedence over ``reduction``."""
-    name = legacy_reduction(size_average, reduce)
-    warn(LEGACY_WARNING.format(name))
-    return REDUCTIONS[name]
+    return code_or_none
 
 
 def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
@@ -210,8 +205,7 @@ def mse_loss(
     a, b = _fit("mse_loss", input, target, "mse_cpu" if weight is None else None)
     if weight is not None:
         return weighted((a - b) ** 2, weight, input, reduction)
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
-    return squared_error(a, b, code)
+    return squared_error(a, b, reduction_code(reduction, size_average, reduce))
 
 
 @public("nn.functional.l1_loss")
@@ -232,8 +226,7 @@ def l1_loss(
     losses = TENSORS.abs(a - b)
     if weight is not None:
         return weighted(losses, weight, input, reduction)
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
-    return reduce_values(losses, code)
+    return reduce_values(losses, reduction_code(reduction, size_average, reduce))
 
 
 def _bent_slope(xp: Any, d: Any, bend: float, steep: float) -> Any:
@@ -283,7 +276,7 @@ def smooth_l1_loss(
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([1., 2.]), torch.tensor([2., 5.]))
     tensor(1.5000)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     input, target = _fit("smooth_l1_loss", input, target, "smooth_l1_cpu" if beta else None)
     if beta == 0:
         return reduce_values(TENSORS.abs(input - target), code)
@@ -325,7 +318,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
-        return huber(input, target, CODES[reduction], float(delta))
+        return huber(input, target, reduction_code(reduction), float(delta))
     losses = huber(input, target, NONE, float(delta))
     if reduction == "mean" and tuple(weight.shape) == tuple(input.shape):
         return (losses * weight).mean()
@@ -359,7 +352,7 @@ def soft_margin_loss(
     >>> torch.nn.functional.soft_margin_loss(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
     tensor(0.4100)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     if type(input) is type(target) is Tensor:
         a, t = input._payload, target._payload
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING and target._node is None:
@@ -394,7 +387,7 @@ def hinge_embedding_loss(
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.25, 2.]), torch.tensor([-1, 1]))
     tensor(1.3750)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     expect_tensors("hinge_embedding_loss", input=input, target=target)
     zero = TENSORS.zeros_like(input)
     apart = TENSORS.where(target != 1, (margin - input).clamp_min(0), zero)
@@ -418,7 +411,7 @@ def margin_ranking_loss(
     >>> F.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
     tensor(2.)
     """
-    code = CODES[reduction] if size_average is reduce is None else legacy_code(size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     if not input1._payload.ndim == input2._payload.ndim == target._payload.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
