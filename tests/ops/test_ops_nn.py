@@ -181,6 +181,16 @@ def test_refusals(call: Any, error: type[Exception], text: str) -> None:
         call(wg.ones)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (40, 3), (3,), (2, 3, 4)])
+def test_a_loss_of_zero_is_not_minus_zero(shape: tuple[int, ...]) -> None:
+    """As in PyTorch, whose sums begin at 0; the losses of several samples are -0. there too."""
+    x = wg.zeros(shape)
+    targets = wg.zeros(shape[:1] + shape[2:] if len(shape) > 1 else (), dtype=wg.int64)
+    for reduction in ("mean", "sum"):
+        assert not F.nll_loss(x, targets, reduction=reduction).signbit()
+    assert bool(F.nll_loss(x, targets, reduction="none").signbit().all()) is (len(shape) > 1)
+
+
 @pytest.mark.parametrize("loss", [F.nll_loss, functools.partial(F.multi_margin_loss, p=2)])
 def test_weights_of_losses_have_no_derivative(loss: Any) -> None:
     w = leaf(np.ones(3))

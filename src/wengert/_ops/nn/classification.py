@@ -151,15 +151,17 @@ def nll(lib, self, target, weight, reduction, ignore_index):
         )
     if weight is None and ignore_index is None and self.ndim == 2:
         if self.size <= IN_PYTHON and reduction != NONE and self.dtype in BLAS_FLOATS:
-            total = self.dtype.type(-total_at_targets(self, target))
+            total = self.dtype.type(0.0 - total_at_targets(self, target))  # no -0., as in PyTorch
             return total if reduction == SUM else total / len(self)  # rounded before, as in PyTorch
         r = intp.take(self, target + row_starts(*self.shape))
         if reduction == NONE:
             return -r
-        total = -lib.sum_of_all(r)
+        total = 0 - lib.sum_of_all(r)
         return total if reduction == SUM else total / r.size
     index, keep = places_of_targets(self.shape, target, ignore_index)
     r = -self[index]
+    if self.ndim == 1:
+        r = r + 0  # no -0., as in the sums
     w = weights_of_targets(self.dtype, index, keep, weight, target.shape)
     if w is not None:
         r = r * w
