@@ -44,6 +44,17 @@ def test_objects_are_found_before_a_freeze_after_one_and_after_the_next() -> Non
     assert sorted(map(id, living_of(Thing))) == sorted(map(id, kept))
 
 
+def test_what_is_made_after_a_freeze_stays_listed_over_exports() -> None:
+    """A frozen cycle is never freed; the first export alone looks at what the program has frozen."""
+    gc.freeze()
+    module, inputs = torch.nn.Linear(2, 2), (torch.ones(1, 2),)
+    torch.export.export(module, inputs)
+    kept = Thing()
+    program = torch.export.export(module, inputs)
+    assert torch.equal(program.run_decompositions().module()(*inputs), module(*inputs))
+    assert lists(kept)
+
+
 def test_what_is_frozen_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting goes through all of it: a recording in a large program that is frozen would wait for that."""
     counted: list[int] = []
