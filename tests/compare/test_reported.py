@@ -688,3 +688,13 @@ def test_what_equals_a_size_of_windows_and_is_no_int(call: str, value: str, torc
     if "fold" in call and theirs[0] == "TypeError":  # PyTorch's words name a function that programs do not call
         theirs, ours = theirs[:1], ours[:1]
     assert same(theirs, ours), f"{theirs}\n{ours}"
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 0, 3), (2, 4, 0)])
+@pytest.mark.parametrize("given", [(), ("weight",), ("bias",), ("weight", "bias")])
+def test_instance_norm_of_nothing(shape: tuple[int, ...], given: tuple[str, ...], torch: ModuleType) -> None:
+    def program(T: Any) -> Any:
+        return T.nn.functional.instance_norm(T.ones(shape), **{name: T.ones(shape[1]) for name in given})
+
+    theirs, ours = outcome(torch, program), outcome(wengert, program)
+    assert same(theirs, ours), f"{theirs}\n{ours}"

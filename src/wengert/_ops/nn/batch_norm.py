@@ -24,6 +24,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.convert import contiguous
 from ..linalg.matmul import dtype_name
+from ..shape.strided import normal_index
 from .loss import refuse_weight_grad
 from .normalization import (
     CHANNELS,
@@ -295,6 +296,8 @@ def instance_norm(
         _check_float(input, "batch_norm", weight, bias)
     if running_mean is not None or running_var is not None:
         refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if not n * c and (weight is not None or bias is not None):
+        normal_index(0, (0,), 0)  # PyTorch selects from the weights, once for each sample, and raises an error
     m = math.prod(shape[2:])
     result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     if running_mean is not None and running_var is not None:
