@@ -187,12 +187,12 @@ def min_dim(lib, self, dim, keepdim):
     return extremum_with_place(self, ARGMIN, lib.minimum, dim, keepdim)
 
 
-def _extremum_of_all(op: Any, name: str) -> Callable[[Tensor], Tensor]:
-    def of_all(input: Tensor) -> Tensor:
+def _extremum_of_all(op: Any, name: str) -> Callable[[Tensor], Any]:
+    def of_all(input: Tensor) -> Any:
         try:
             a = input._payload
             if a.size and a.dtype.kind != "c":
-                return op(input)  # type: ignore[no-any-return]
+                return op(input)
         except AttributeError:
             rank(input, name)
         if is_kind(input, "c"):
@@ -212,18 +212,11 @@ _OUT_OF_ALL = convertible(
 
 
 max_of_all, min_of_all = _extremum_of_all(max_all, "max"), _extremum_of_all(min_all, "min")
+_of_one_dim = partial(in_one_dim, values="dim, keepdim", unless=NOT_REAL_OR_EMPTY)
 
 
 @public("torch.max Tensor.max")
-@partial(
-    in_one_dim,
-    name="max_dim",
-    values="dim, keepdim",
-    unless=NOT_REAL_OR_EMPTY,
-    result=MaxResult,
-    alone=max_of_all,
-    pairs="maximum",
-)
+@partial(_of_one_dim, name="max_dim", result=MaxResult, alone=max_of_all, pairs="maximum")
 def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Largest elements.
 
@@ -241,15 +234,7 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
 
 @public("torch.min Tensor.min")
-@partial(
-    in_one_dim,
-    name="min_dim",
-    values="dim, keepdim",
-    unless=NOT_REAL_OR_EMPTY,
-    result=MinResult,
-    alone=min_of_all,
-    pairs="minimum",
-)
+@partial(_of_one_dim, name="min_dim", result=MinResult, alone=min_of_all, pairs="minimum")
 def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
 
@@ -446,12 +431,12 @@ def argmin(lib, self, dim, keepdim):
     return where if where.dtype is INT64 else int64(where)
 
 
-def _place_of_all(op: Any, name: str) -> Callable[[Tensor], Tensor]:
-    def of_all(input: Tensor) -> Tensor:
+def _place_of_all(op: Any, name: str) -> Callable[[Tensor], Any]:
+    def of_all(input: Tensor) -> Any:
         try:
             a = input._payload
             if type(a) is np.ndarray and a.size and a.dtype.kind in "fiu":  # finding an index is not recorded
-                return op(input if a.ndim == 1 else wrap(a.reshape(-1)), 0, False)  # type: ignore[no-any-return]
+                return op(input if a.ndim == 1 else wrap(a.reshape(-1)), 0, False)
         except AttributeError:
             pass
         return _arg_extremum(op, name, input, None, False)

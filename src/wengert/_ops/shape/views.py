@@ -76,13 +76,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
-    try:
-        r = a.reshape(size)
-        fits = r.shape == size or min(size) >= -1
-    except (ValueError, TypeError):
-        fits = False
-    if not fits:
-        r = _reshaped(a, size, "reshape", "shape")
+    r = _reshaped(a, size, "reshape", "shape")
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view_result(VIEW, input, (r.shape,), r)
@@ -93,10 +87,13 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 
 
 def _reshaped(a: Any, size: Any, name: str, argument: str) -> Any:
-    """The array with a size that NumPy does not accept; raises PyTorch's errors for one that does not fit.
-
-    NumPy accepts every negative size as -1.
-    """
+    """The array with another shape; raises PyTorch's errors for a size that does not fit."""
+    try:
+        r = a.reshape(size)
+        if r.shape == size or min(size) >= -1:  # NumPy accepts every negative size as -1
+            return r
+    except (ValueError, TypeError):
+        pass
     return a.reshape(full_size(ints((tuple(size),), name, argument), a.shape))
 
 
@@ -149,13 +146,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
         a = alias_payload(self)
-    try:
-        r = a.reshape(shape)
-        fits = r.shape == shape or min(shape) >= -1
-    except (ValueError, TypeError):
-        fits = False
-    if not fits:
-        r = _reshaped(a, shape, "view", "size")
+    r = _reshaped(a, shape, "view", "size")
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise _no_view(a, r.shape)
